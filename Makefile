@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# dm-lifezone.  "make help" lists what there is.
+
+ifneq ($(KERNELRELEASE),)
+# Called by kbuild: it reads Kbuild, not this.
+else
+
+KDIR ?= /lib/modules/$(shell uname -r)/build
+O ?= $(CURDIR)/build
+VM := tests/vm
+export VM_ZNS VM_CPUS VM_MEM VM_KERNEL VM_DISK VM_ICOUNT VM_REBOOT VM_TIMEOUT \
+	VM_ACCEL VM_LOG VM_VERBOSE VM_QEMU VM_APPEND
+
+.PHONY: all module tools vm deps check unit crash sim kunit guest debug fuzz \
+	bench demo lint clean distclean help install
+
+all: module tools
+
+module:
+	$(MAKE) -C $(KDIR) M=$(CURDIR) modules
+
+tools:
+	$(MAKE) -C tools O=$(O)/host
+
+install: all
+	$(MAKE) -C $(KDIR) M=$(CURDIR) modules_install
+	$(MAKE) -C tools O=$(O)/host install
+
+deps:
+	@$(VM)/deps
+
+vm: deps
+	@$(VM)/vm $(if $(CMD),'$(subst ','\'',$(CMD))',$(error make vm CMD='...'))
+
+unit:
+	@$(MAKE) -s -C tests/unit O=$(O)/host/unit check
+
+crash:
+	@$(MAKE) -s -C tests/crash O=$(O)/host/crash check
+
+sim:
+	@$(MAKE) -s -C tests/sim O=$(O)/host/sim check
+
+kunit: deps
+	@$(VM)/kunit
+
+guest: deps
+	@$(VM)/run $(T)
+
+debug: deps
+	@$(VM)/debug-kernel
+
+fuzz: deps
+	@tests/fuzz/run
+
+bench: deps
+	@tests/bench/run $(BENCH)
+
+demo: deps
+	@VM_ZNS=$(or $(VM_ZNS),size=8G,zone=32M,cap=24M,open=14,active=14) VM_MEM=$(or $(VM_MEM),3G) \
+		VM_TIMEOUT=$(or $(VM_TIMEOUT),1800) $(VM)/vm bash $(VM)/demo.sh
+
+check: deps
+	@tests/check
+
+lint: deps
+	@tests/lint/run
+
+clean:
+	rm -rf $(O)
+	find dm-lifezone tools -name '*.o' -delete -o -name '*.ko' -delete -o -name '.*.cmd' -delete \
+		-o -name '*.mod' -delete -o -name '*.mod.c' -delete -o -name modules.order -delete
+
+help:
+	@sed -n 's/^# help: \{0,1\}//p' Makefile
+
+# help: Build
+# help:   make              the module for KDIR (default: the running kernel) and the tools
+# help:   make module       only the module
+# help:   make tools        only the tools, into build/host
+# help:   make install      both, into the running system
+# help: Try
+# help:   make demo         the whole thing from nothing, in a virtual machine with a ZNS drive
+# help:   make vm CMD='...' run CMD as root in the guest; its settings: tests/vm/vm
+# help:                       VM_ZNS=size=4G,zone=16M,cap=12M,open=14,active=14 (or none)
+# help:                       VM_CPUS=2 VM_MEM=2G VM_KERNEL=debug VM_DISK=IMAGE VM_ICOUNT=1 VM_REBOOT=1
+# help: Test
+# help:   make check        everything below up to guest; last line: N passed, N failed, N skipped
+# help:   make unit         unit tests of the kernel-free core, on the host
+# help:   make crash        crash tests: every cut of every schedule, from a seed
+# help:   make sim          the simulator's own tests
+# help:   make kunit        the core under the kernel's KUnit (UML)
+# help:   make guest T=PAT  guest tests, tests/vm/t/PAT*.sh
+# help:   make lint         checkpatch, sparse, shellcheck, compiler warnings
+# help:   make fuzz         longer randomised runs
+# help:   make bench        the benchmarks behind Documentation's report
+# help: Other
+# help:   make debug        build the debug kernel (KASAN, lockdep ...) for VM_KERNEL=debug
+# help:   make deps         install what the above need on this host (asks first on a terminal)
+# help:   make clean        remove build products (the guest and kernels stay cached in
+# help:                     LIFEZONE_CACHE, default ~/.cache/lifezone; "make distclean" removes them)
+
+distclean: clean
+	rm -rf "$${LIFEZONE_CACHE:-$${XDG_CACHE_HOME:-$$HOME/.cache}/lifezone}"
+
+endif

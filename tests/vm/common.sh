@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=bash
+# Sourced by the scripts beside it: where things are.
+
+LZ_VM=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+LZ_TOP=$(cd "$LZ_VM/../.." && pwd)
+LZ_BUILD=${LZ_BUILD:-$LZ_TOP/build}
+LZ_CACHE=${LIFEZONE_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/lifezone}
+LZ_SUITE=trixie			# the guest's Debian: the first with kernel 6.12
+LZ_SERIES=6.12			# the kernel the guest and the debug build use
+export LZ_TOP LZ_BUILD LZ_CACHE LZ_SUITE LZ_SERIES
+mkdir -p "$LZ_CACHE" "$LZ_BUILD"
+
+say() { printf '%s\n' "$*" >&2; }
+die() { say "${0##*/}: $*"; exit 1; }
+
+# Run the rest of the command line once at a time for this NAME, whoever asks.
+# Lock files live beside what they guard.
+with_lock() {
+	local file=$1
+	shift
+	(
+		flock 9 || exit 1
+		"$@" 9>&-
+	) 9>"$file"
+}
+
+# Short hash of the given files' contents, for cache keys.
+key_of() { cat "$@" | sha256sum | cut -c1-12; }
