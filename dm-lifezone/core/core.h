@@ -1,0 +1,428 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The interface of core: what the module, the tool, the simulator and the
+ * tests call, and what they provide.
+ *
+ * Two paths. The data path (lz_write_*, lz_read_*, lz_discard) may be called
+ * from any context, many at a time; it takes only short spinlocks. The machine
+ * (lz_run) runs in one context at a time; it decides all ordering - commits,
+ * checkpoints, GC, resets - by giving out commands and taking in completions.
+ *
+ * Units: blocks of 4 KiB unless said. lba: logical block. addr: drive address
+ * in blocks from the first sequential zone.
+ */
+#ifndef LIFEZONE_CORE_H
+#define LIFEZONE_CORE_H
+
+#include "policy.h"
+
+struct lz;
+
+/**
+ * struct lz_geometry - the drive
+ * @nr_zones: sequential zones of full size (zones)
+ * @zone_blocks: size of a zone (blocks, a power of two)
+ * @zone_cap: capacity of a zone (blocks), the least of all zones
+ * @max_open: smaller non-zero of the open and active limits (zones), 0: none
+ * @max_append: longest append or write command (blocks)
+ */
+struct lz_geometry {
+	u32 nr_zones;
+	u32 zone_blocks;
+	u32 zone_cap;
+	u32 max_open;
+	u32 max_append;
+};
+
+/* Condition of a zone as the drive reports it. */
+enum lz_zone_cond {
+	LZ_COND_EMPTY,
+	LZ_COND_OPEN,		/* open or closed: counts as active */
+	LZ_COND_FULL,
+	LZ_COND_READONLY,
+	LZ_COND_OFFLINE,
+};
+
+/**
+ * struct lz_zone_report - one zone as the drive reports it
+ * @wp: write pointer (blocks from the zone's start); the capacity when full
+ * @cond: enum lz_zone_cond
+ */
+struct lz_zone_report {
+	u32 wp;
+	u8 cond;
+};
+
+enum lz_op {
+	LZ_OP_READ,
+	LZ_OP_WRITE,		/* at the write pointer; @addr is where */
+	LZ_OP_APPEND,		/* @addr: start of the zone; lands at @result */
+	LZ_OP_RESET,		/* zone that starts at @addr */
+	LZ_OP_FINISH,
+	LZ_OP_FLUSH,
+};
+
+#define LZ_CMD_PREFLUSH	0x1u	/* make all completed writes durable first */
+#define LZ_CMD_FUA	0x2u	/* and this one with it */
+
+/**
+ * struct lz_cmd - a command to the drive
+ * @list: for whoever has it
+ * @op: enum lz_op
+ * @flags: LZ_CMD_*
+ * @class: lifetime class of the data, to be passed down as write hint
+ * @meta: metadata of ours
+ * @addr: drive address (blocks)
+ * @nblocks: length (blocks)
+ * @buf: page-aligned, @nblocks long
+ * @error: 0 or a negative errno, set by the carrier
+ * @result: where an append landed (drive address), set by the carrier
+ * @done: called by the machine once the carrier has said lz_cmd_done()
+ * @priv: the caller's
+ * @arg: the caller's
+ */
+struct lz_cmd {
+	struct list_head list;
+	u8 op;
+	u8 flags;
+	u8 class;
+	bool meta;
+	u64 addr;
+	u32 nblocks;
+	int error;
+	u64 result;
+	void *buf;
+	void (*done)(struct lz *lz, struct lz_cmd *cmd);
+	void *priv;
+	u64 arg;
+};
+
+/* Ordered: a device only ever moves to a later one. */
+enum lz_mode { LZ_MODE_RW, LZ_MODE_RO, LZ_MODE_FAIL };
+
+enum lz_event {
+	LZ_EV_MODE,		/* the mode changed */
+	LZ_EV_LOW_SPACE,	/* free zones fell below the low-water mark */
+	LZ_EV_ZONE_ASIDE,	/* a zone was set aside; @arg is the zone */
+};
+
+/**
+ * struct lz_trace - one traced decision or state change, for tracepoints
+ * @what: enum lz_trace_what
+ * @zone: zone
+ * @class: lifetime class
+ * @old: earlier state or choice
+ * @new: later state or choice
+ * @a: first input of the decision (as the kind says)
+ * @b: second
+ */
+enum lz_trace_what {
+	LZ_TR_ZONE_STATE,	/* old, new: enum lz_zone_state; a: valid, b: generation */
+	LZ_TR_PLACE,		/* new: enum lz_verdict; old: 1 if GC; a: open data zones, b: free zones */
+	LZ_TR_VICTIM,		/* a: valid blocks, b: age (blocks) */
+	LZ_TR_COMMIT,		/* a: commit number, b: journal blocks */
+	LZ_TR_CHECKPOINT,	/* old: 0 begins, 1 ends; a: number, b: nodes written */
+};
+
+struct lz_trace {
+	u8 what;
+	u8 class;
+	u8 old;
+	u8 new;
+	u32 zone;
+	u64 a;
+	u64 b;
+};
+
+/**
+ * struct lz_ops - what core's host provides
+ * @submit: start a command; the host calls lz_cmd_done() when it ends, from
+ *	any context, even from within. Never fails, never blocks on core.
+ * @kick: lz_run() is wanted soon. From any context, cheap.
+ * @kick_later: lz_run() is wanted in @ms from now (ms)
+ * @wait: block until at least one command has ended since the last call; only
+ *	called from lz_load(), lz_stop(), lz_format() and lz_probe()
+ * @resume: requests that got -EAGAIN from lz_write_begin() or lz_discard() may be tried again
+ * @now: a clock (ns)
+ * @event: something an operator wants to know
+ * @trace: a decision was taken; may be NULL
+ * @say: one line for the log; level 'e' error, 'w' warning, 'i' information
+ */
+struct lz_ops {
+	void (*submit)(void *ctx, struct lz_cmd *cmd);
+	void (*kick)(void *ctx);
+	void (*kick_later)(void *ctx, u32 ms);
+	void (*wait)(void *ctx);
+	void (*resume)(void *ctx);
+	u64 (*now)(void *ctx);
+	void (*event)(void *ctx, enum lz_event ev, u64 arg);
+	void (*trace)(void *ctx, const struct lz_trace *t);
+	void (*say)(void *ctx, char level, const char *line);
+};
+
+/**
+ * struct lz_waiter - called once when what it waits for is there
+ * @list: core's while it waits
+ * @fn: called in the machine's context; @err 0 or a negative errno
+ */
+struct lz_waiter {
+	struct list_head list;
+	void (*fn)(struct lz_waiter *w, int err);
+};
+
+/* Cumulative counters; kept over reloads in the root, in this order. */
+enum lz_stat {
+	LZ_ST_USER_WRITES,	/* blocks written by users */
+	LZ_ST_USER_READS,	/* blocks read by users */
+	LZ_ST_DISCARDS,		/* blocks discarded by users */
+	LZ_ST_FLUSHES,		/* flush and FUA requests served */
+	LZ_ST_GC_COPIES,	/* blocks copied by GC */
+	LZ_ST_GC_LOST,		/* of these, overwritten while being copied */
+	LZ_ST_GC_VICTIMS,	/* zones GC began to clean */
+	LZ_ST_SUMMARY_BLOCKS,
+	LZ_ST_JOURNAL_BLOCKS,
+	LZ_ST_NODE_BLOCKS,
+	LZ_ST_ROOT_BLOCKS,
+	LZ_ST_COMMITS,
+	LZ_ST_CHECKPOINTS,
+	LZ_ST_ROOT_ROLLS,
+	LZ_ST_JOURNAL_ROLLS,
+	LZ_ST_META_CLEANS,	/* metadata zones cleaned */
+	LZ_ST_LEAF_READS,	/* map leaves read from the drive */
+	LZ_ST_RESETS_USER,	/* zones reset that overwrites or discards emptied */
+	LZ_ST_RESETS_GC,	/* zones reset that GC emptied */
+	LZ_ST_RESETS_META,
+	LZ_ST_RESETS_STALE,	/* found written at load, but in use by nobody */
+	LZ_ST_FINISHES_MISMATCH,
+	LZ_ST_FINISHES_LOAD,	/* to get within the zone budget at load */
+	LZ_ST_FALLBACKS,	/* placements that had to take another class's zone */
+	LZ_ST_STALLS,		/* times a user write had to wait for space */
+	LZ_ST_STALL_NS,
+	LZ_ST_ZONES_ASIDE,	/* zones set aside after an error */
+	LZ_ST_CLASS_WRITES,	/* blocks written by users, a counter a class */
+	LZ_ST_CLASS_COPIES	= LZ_ST_CLASS_WRITES + LZ_NR_CLASSES,
+	LZ_ST_CLASS_RESETS	= LZ_ST_CLASS_COPIES + LZ_NR_CLASSES,
+	LZ_ST_CLASS_OPENS	= LZ_ST_CLASS_RESETS + LZ_NR_CLASSES,
+	LZ_NR_STATS		= LZ_ST_CLASS_OPENS + LZ_NR_CLASSES,
+};
+
+static_assert(LZ_NR_STATS <= LZ_ROOT_STATS, "counters fit in the root");
+/* Names of the counters before LZ_ST_CLASS_WRITES, lower_snake. */
+extern const char *const lz_stat_names[LZ_ST_CLASS_WRITES];
+
+u64 lz_stat(struct lz *lz, enum lz_stat st);
+
+/**
+ * struct lz_info - a snapshot of the device's state
+ * @mode: enum lz_mode
+ * @logical_blocks: exported capacity (blocks)
+ * @mapped: logical blocks mapped (blocks); may lag behind overwrites not yet settled
+ * @free_zones: zones data may still open (zones)
+ * @low_water: an event is raised below this (zones)
+ * @zones: zones by enum lz_zone_state
+ * @class_zones: data zones by lifetime class
+ * @class_open: zone a class writes to now, or ~0
+ * @budget: zone budget (zones)
+ * @open: zones that count against it (zones)
+ * @checkpoint: number of the last durable checkpoint
+ * @commit: number of the last durable commit
+ * @uncommitted: map updates not yet in the journal
+ * @delta_used: map updates since the last checkpoint
+ * @delta_cap: and how many fit
+ * @leaves: map leaves that exist
+ * @leaves_cached: of these, in RAM
+ * @leaves_max: and how many may be
+ */
+struct lz_info {
+	u8 mode;
+	u64 logical_blocks;
+	u64 mapped;
+	u32 free_zones;
+	u32 low_water;
+	u32 zones[LZ_NR_ZONE_STATES];
+	u32 class_zones[LZ_NR_CLASSES];
+	u32 class_open[LZ_NR_CLASSES];
+	u32 budget;
+	u32 open;
+	u64 checkpoint;
+	u64 commit;
+	u64 uncommitted;
+	u32 delta_used;
+	u32 delta_cap;
+	u64 leaves;
+	u32 leaves_cached;
+	u32 leaves_max;
+};
+
+void lz_get_info(struct lz *lz, struct lz_info *info);
+
+/* What the machine is in the middle of; for tests and status. */
+#define LZ_PH_COMMIT		0x01u
+#define LZ_PH_CHECKPOINT	0x02u
+#define LZ_PH_ROOT_ROLL		0x04u
+#define LZ_PH_JOURNAL_ROLL	0x08u
+#define LZ_PH_META_CLEAN	0x10u
+#define LZ_PH_GC		0x20u
+#define LZ_PH_RESET		0x40u
+#define LZ_PH_LOAD		0x80u
+u32 lz_phase(struct lz *lz);
+
+/**
+ * struct lz_super_info - a superblock, decoded
+ */
+struct lz_super_info {
+	u8 uuid[LZ_UUID_SIZE];
+	char label[LZ_LABEL_SIZE + 1];
+	u32 version;
+	u32 compat;
+	u32 compat_ro;
+	u32 incompat;
+	u32 nr_zones;
+	u32 zone_blocks;
+	u32 zone_cap;
+	u32 meta_zones;
+	u32 gc_zones;
+	u32 spare_permille;
+	u64 logical_blocks;
+	u64 created;
+};
+
+/* --- life cycle: process context, may block ---------------------------------- */
+
+#define LZ_SPARE_DEFAULT	100u	/* permille of the data zones */
+#define LZ_SPARE_MIN		20u
+#define LZ_SPARE_MAX		900u
+
+/*
+ * lz_layout - capacity and reserves of a drive: fills @si's geometry fields
+ * from @g and si->spare_permille. -EINVAL with one line in @why where the drive
+ * is too small or out of limits.
+ */
+int lz_layout(const struct lz_geometry *g, struct lz_super_info *si, char *why, size_t n);
+
+/* lz_format - make an empty device of a drive whose zones have all been reset. */
+int lz_format(const struct lz_geometry *g, const struct lz_super_info *si,
+	      const struct lz_ops *ops, void *ctx);
+
+/*
+ * lz_probe - read the superblock, from either root zone. -ENODEV: none there;
+ * -EUCLEAN: damaged; -EPROTONOSUPPORT: of an incompatible version. Says why
+ * through ops->say.
+ */
+int lz_probe(const struct lz_geometry *g, const struct lz_ops *ops, void *ctx,
+	     struct lz_super_info *si);
+
+struct lz *lz_new(const struct lz_geometry *g, const struct lz_options *o,
+		  const struct lz_ops *ops, void *ctx);
+
+#define LZ_LOAD_RO	0x1u	/* recover in RAM only, never write */
+/*
+ * lz_load - recover: find the newest root, replay the journal, bring the zones
+ * in line, write a fresh checkpoint. @z: one report per zone. After it, users
+ * may come. Cut at any point, it does no harm and can be run again.
+ * Errors: as lz_probe(); -EUCLEAN: metadata or zones are not as they must be
+ * (a line says which); -ENOMEM; -EIO.
+ */
+int lz_load(struct lz *lz, const struct lz_zone_report *z, u32 flags);
+/*
+ * lz_stop - no GC, everything committed, clean checkpoint written, nothing in
+ * flight any more. The caller has drained its own requests. lz_start() undoes it.
+ */
+int lz_stop(struct lz *lz);
+void lz_start(struct lz *lz);
+void lz_free_device(struct lz *lz);
+
+/* --- the machine ------------------------------------------------------------- */
+
+/* lz_cmd_done - @cmd has ended; cmd->error and cmd->result are set. Any context. */
+void lz_cmd_done(struct lz *lz, struct lz_cmd *cmd);
+/* lz_run - take in completions, decide, give out commands. One context at a time. */
+void lz_run(struct lz *lz);
+
+/* --- the data path: any context, never blocks ---------------------------------- */
+
+/**
+ * struct lz_write - space reserved for a write
+ * @zone: in this zone
+ * @nblocks: that many blocks
+ */
+struct lz_write {
+	u32 zone;
+	u32 nblocks;
+};
+
+/*
+ * lz_write_begin - reserve space and map updates for up to @want blocks of
+ * lifetime class @class. 0: @w->nblocks (1..want) may be appended to zone
+ * @w->zone with one command. -EAGAIN: wait for ops->resume. -EROFS, -EIO: the
+ * device's mode forbids it.
+ */
+int lz_write_begin(struct lz *lz, u8 class, u32 want, struct lz_write *w);
+/* lz_write_end - the whole reservation landed at drive address @addr; map it. */
+void lz_write_end(struct lz *lz, const struct lz_write *w, u64 addr, u64 lba);
+/* lz_write_fail - the append failed: the zone is set aside; write elsewhere. */
+void lz_write_fail(struct lz *lz, const struct lz_write *w, int error);
+
+/**
+ * struct lz_read - a run of blocks to read
+ * @addr: drive address, or LZ_NOWHERE: these blocks read as zeros
+ * @nblocks: length of the run (blocks)
+ * @leaf: map leaf to wait for, on -EAGAIN
+ */
+struct lz_read {
+	u64 addr;
+	u32 nblocks;
+	u64 leaf;
+};
+
+/*
+ * lz_read_begin - where the first blocks of @lba.. (at most @want) lie; they stay there
+ * until lz_read_end() (only to be called where addr is not LZ_NOWHERE).
+ * -EAGAIN: the map leaf is not in RAM, see lz_leaf_wait(). -EIO: metadata or
+ * zone cannot be read.
+ */
+int lz_read_begin(struct lz *lz, u64 lba, u32 want, struct lz_read *r);
+void lz_read_end(struct lz *lz, const struct lz_read *r);
+/* lz_leaf_wait - have @leaf read; w->fn is called when it is there or cannot be. */
+void lz_leaf_wait(struct lz *lz, u64 leaf, struct lz_waiter *w);
+
+/* lz_discard - unmap; at once visible, durable after the next flush. -EAGAIN: wait for ops->resume. */
+int lz_discard(struct lz *lz, u64 lba, u64 nblocks);
+
+/* lz_flush - w->fn is called once all that had completed or been discarded before is durable. */
+void lz_flush(struct lz *lz, struct lz_waiter *w);
+
+/* lz_set_options - live change; max_open is left as it was. */
+void lz_set_options(struct lz *lz, const struct lz_options *o);
+void lz_get_options(struct lz *lz, struct lz_options *o);
+
+/* lz_request_gc - clean until @zones more zones are free, however much is free already. */
+void lz_request_gc(struct lz *lz, u32 zones);
+/* lz_request_checkpoint - @w is called when a checkpoint begun after this is durable. */
+void lz_request_checkpoint(struct lz *lz, struct lz_waiter *w);
+
+/* --- checking ------------------------------------------------------------------ */
+
+/**
+ * struct lz_check_report - what lz_check() found
+ * @errors: violated invariants
+ * @nodes: metadata nodes read
+ * @mapped: blocks mapped
+ * @say: called with one line for each finding; may be NULL
+ * @ctx: for @say
+ */
+struct lz_check_report {
+	u64 errors;
+	u64 nodes;
+	u64 mapped;
+	void (*say)(void *ctx, const char *line);
+	void *ctx;
+};
+
+/*
+ * lz_check - read all metadata of a device loaded with LZ_LOAD_RO and verify
+ * what can be verified offline. 0 (see @r->errors), or -EIO, -ENOMEM.
+ */
+int lz_check(struct lz *lz, struct lz_check_report *r);
+
+#endif /* LIFEZONE_CORE_H */

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Policies: which zone a write goes to, which zone is cleaned and how fast,
+ * when a zone is reset or finished. Pure functions of what they are given: no
+ * locks, no state, no allocation, so that the module, the simulator and the
+ * unit tests decide alike.
+ */
+#ifndef LIFEZONE_POLICY_H
+#define LIFEZONE_POLICY_H
+
+#include "port.h"
+
+/*
+ * Lifetime classes: the six values of the kernel's write hint, each a class of
+ * its own, and file-system metadata (REQ_META), which is told apart from data.
+ */
+enum lz_class {
+	LZ_CLASS_NOT_SET	= 0,
+	LZ_CLASS_NONE		= 1,
+	LZ_CLASS_SHORT		= 2,
+	LZ_CLASS_MEDIUM		= 3,
+	LZ_CLASS_LONG		= 4,
+	LZ_CLASS_EXTREME	= 5,
+	LZ_CLASS_META		= 6,
+	LZ_NR_CLASSES		= 7,
+};
+
+enum lz_policy { LZ_POLICY_ZENFS, LZ_POLICY_WLA, LZ_POLICY_SLA, LZ_NR_POLICIES };
+enum lz_reset { LZ_RESET_EAGER, LZ_RESET_LAZY, LZ_NR_RESETS };
+enum lz_finish { LZ_FINISH_NEVER, LZ_FINISH_MISMATCH, LZ_NR_FINISHES };
+enum lz_isolation { LZ_ISOLATION_PERSISTENT, LZ_ISOLATION_INITIAL, LZ_NR_ISOLATIONS };
+enum lz_victim { LZ_VICTIM_GREEDY, LZ_VICTIM_COST_BENEFIT, LZ_NR_VICTIMS };
+
+/**
+ * struct lz_options - what the user may choose
+ * @policy: placement of user data by lifetime
+ * @reset: when an empty zone is reset
+ * @finish: whether a zone is finished to make room in the zone budget
+ * @isolation: where GC puts what it moves
+ * @victim: which zone GC takes
+ * @max_open: zone budget (zones), 0: the drive's own limit; fixed at load
+ * @map_cache_mb: RAM for map leaves (MiB), 0: as much as the map needs
+ * @commit_ms: longest time completed writes stay unjournalled (ms)
+ */
+struct lz_options {
+	u8 policy;
+	u8 reset;
+	u8 finish;
+	u8 isolation;
+	u8 victim;
+	u32 max_open;
+	u32 map_cache_mb;
+	u32 commit_ms;
+};
+
+#define LZ_MAX_OPEN_MIN		4u
+#define LZ_COMMIT_MS_MIN	10u
+#define LZ_COMMIT_MS_MAX	600000u
+#define LZ_COMMIT_MS_DEFAULT	1000u
+
+extern const char *const lz_class_names[LZ_NR_CLASSES];
+
+void lz_options_default(struct lz_options *o);
+/*
+ * Sets option @key to @value. @live: only what may change while in use is
+ * allowed. 0, or -EINVAL with one line for the user in @why (never NULL on
+ * error): what was wrong and what is allowed.
+ */
+int lz_option_set(struct lz_options *o, const char *key, const char *value,
+		  bool live, char *why, size_t why_size);
+/* The option number @i as "key" and "value"; false when @i is past the last. */
+bool lz_option_get(const struct lz_options *o, unsigned int i, const char **key,
+		   char *value, size_t value_size);
+
+/**
+ * struct lz_place_zone - an open zone as placement sees it
+ * @class: lifetime of the first data written to it
+ * @gc: opened for GC output
+ * @room: blocks that may still be reserved (blocks)
+ */
+struct lz_place_zone {
+	u8 class;
+	bool gc;
+	u32 room;
+};
+
+enum lz_verdict {
+	LZ_PLACE_USE,		/* write to the open zone @idx */
+	LZ_PLACE_NEW,		/* open a new zone of the data's class */
+	LZ_PLACE_FINISH,	/* finish zone @idx, then open a new one */
+	LZ_PLACE_WAIT,		/* no open zone, and none may be opened */
+};
+
+/**
+ * struct lz_place_in - what a placement decision depends on
+ * @policy: enum lz_policy
+ * @finish: enum lz_finish
+ * @isolation: enum lz_isolation
+ * @class: lifetime of the data
+ * @gc: the data is moved by GC
+ * @can_open: the zone budget and the free zones allow one more open zone
+ * @budget_spent: it is the zone budget that forbids it
+ * @zones: open zones
+ * @n: how many
+ */
+struct lz_place_in {
+	u8 policy;
+	u8 finish;
+	u8 isolation;
+	u8 class;
+	bool gc;
+	bool can_open;
+	bool budget_spent;
+	const struct lz_place_zone *zones;
+	unsigned int n;
+};
+
+/**
+ * struct lz_place_out - the decision
+ * @verdict: enum lz_verdict
+ * @idx: zone, for USE and FINISH
+ * @fallback: the policy wanted a new zone but had to take the best-scoring open one
+ */
+struct lz_place_out {
+	enum lz_verdict verdict;
+	unsigned int idx;
+	bool fallback;
+};
+
+void lz_place(const struct lz_place_in *in, struct lz_place_out *out);
+
+/*
+ * lz_victim_score - how well a zone serves as victim, larger is better; 0: not
+ * at all (nothing to gain). @valid, @cap in blocks; @age: device write clock
+ * now less that of the zone's last write (blocks).
+ */
+u64 lz_victim_score(enum lz_victim how, u32 valid, u32 cap, u64 age);
+
+/**
+ * struct lz_pace_in - state of the space
+ * @free_zones: zones that user data and GC may still open (zones)
+ * @reserve: zones only GC may take (zones)
+ * @start: GC runs when @free_zones is below this (zones)
+ */
+struct lz_pace_in {
+	u32 free_zones;
+	u32 reserve;
+	u32 start;
+};
+
+bool lz_pace_gc_due(const struct lz_pace_in *in);
+/*
+ * lz_pace_user_share - blocks users may write for each 256 blocks GC copies or
+ * reclaims; ~0u: as many as they like. Falls as free zones fall (the pacing of
+ * Linux' pblk); 0 at the reserve.
+ */
+u32 lz_pace_user_share(const struct lz_pace_in *in);
+
+/*
+ * lz_reset_due - a zone without valid data: reset it now? Eager: always. Lazy
+ * (LZR): a zone of lifetime SHORT only once it is also full.
+ */
+bool lz_reset_due(enum lz_reset how, u8 class, bool full);
+
+#endif /* LIFEZONE_POLICY_H */
