@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=bash
+#
+# Sourced by the guest tests (tests/vm/t/*.sh); t/TEMPLATE shows one.
+#
+# A test is run by bash as root in the guest, the checkout as its current
+# directory.  Status 0: passed; skip and fail end it.  It cleans up nothing:
+# what lies on top of null_blk and lifezone devices is removed when it ends.
+
+set -u
+set -o pipefail
+
+# shellcheck disable=SC2034	# for the tests
+DEV=/dev/nvme0n1		# the emulated drive, its zones empty
+W=/tmp/lz			# for the test's own files (RAM)
+MNT=/tmp/lz/mnt
+mkdir -p "$W" "$MNT"
+
+fail() { echo "FAIL: $*"; exit 1; }
+skip() { echo "skip: $*"; exit 77; }
+note() { echo "[$(cut -d' ' -f1 /proc/uptime)] $*"; }
+
+# must CMD...: fail unless it succeeds.  mustnt: unless it does not.
+must() { "$@" || fail "status $?: $*"; }
+mustnt() { if "$@"; then fail "succeeded but must not: $*"; fi; }
+# equal GOT WANTED WHAT
+equal() { [ "$1" = "$2" ] || fail "${3:-value}: got '$1', want '$2'"; }
+# wait_for SECONDS CMD...: until CMD succeeds
+wait_for() {
+	local n=$(($1 * 10))
+	shift
+	while ! "$@"; do
+		[ $n -gt 0 ] || return 1
+		n=$((n - 1))
+		sleep 0.1
+	done
+}
+need_debug_kernel() { grep -q 'kasan' /proc/kallsyms || skip "needs the debug kernel (VM_KERNEL=debug): $*"; }
+
+# --- null_blk --------------------------------------------------------------
+# dev=$(make_nullb [name=N] [KEY=VALUE...]): a null_blk; keys are its configfs
+# attributes (size and zone sizes in MiB).  Default: zoned, RAM-backed, 4 KiB
+# blocks, 512 MiB of 4 MiB zones, 14 open and active, native append.
+make_nullb() {
+	local name='' d a k
+	local -A v=([size]=512 [blocksize]=4096 [memory_backed]=1 [zoned]=1
+		[zone_size]=4 [zone_max_open]=14 [zone_max_active]=14
+		[submit_queues]=2 [completion_nsec]=0)
+	for a in "$@"; do
+		case $a in
+		name=*)	name=${a#*=} ;;
+		*=*)	v[${a%%=*}]=${a#*=} ;;
+		*)	echo "make_nullb: '$a'" >&2; return 1 ;;
+		esac
+	done
+	[ -d /sys/kernel/config/nullb ] || modprobe null_blk nr_devices=0 || return 1
+	if [ -z "$name" ]; then
+		name=nb0
+		while [ -e /sys/kernel/config/nullb/$name ]; do name=nb$((${name#nb} + 1)); done
+	fi
+	d=/sys/kernel/config/nullb/$name
+	mkdir "$d" || return 1
+	[ "${v[zoned]}" = 1 ] || unset 'v[zone_size]' 'v[zone_max_open]' 'v[zone_max_active]'
+	for k in "${!v[@]}"; do
+		case $k in badblocks | zone_readonly | zone_offline) continue ;; esac
+		echo "${v[$k]}" >"$d/$k" || { echo "make_nullb: $k=${v[$k]} refused" >&2; return 1; }
+	done
+	echo 1 >"$d/power" || return 1
+	for k in badblocks zone_readonly zone_offline; do
+		[ -z "${v[$k]:-}" ] || echo "${v[$k]}" >"$d/$k" || return 1
+	done
+	wait_for 10 test -b "/dev/$name" || return 1
+	udevadm settle 2>/dev/null
+	echo "/dev/$name"
+}
+# nullb_set DEV KEY VALUE, while it runs: badblocks '+0-7' (sectors),
+# zone_readonly and zone_offline (a sector of the zone)
+nullb_set() { echo "$3" >"/sys/kernel/config/nullb/${1##*/}/$2"; }
+# The contents stay with the device: power off and on makes an empty one.
+nullb_remove() {
+	echo 0 >"/sys/kernel/config/nullb/${1##*/}/power"
+	rmdir "/sys/kernel/config/nullb/${1##*/}"
+}
+
+# --- lifezone --------------------------------------------------------------
+lz_format() { lifezone format "$@"; }
+# lz_sectors DEV: the size of the formatted device
+lz_sectors() {
+	lifezone dump --sectors "$1" 2>/dev/null || lifezone table "$1" | awk '{ print $2 }'
+}
+# lz_create NAME DEV [KEY VALUE...]: by "lifezone start" without options,
+# by dmsetup with them
+lz_create() {
+	local name=$1 dev=$2 n
+	shift 2
+	if [ $# = 0 ]; then
+		lifezone start "$dev" "$name" || return 1
+	else
+		n=$(lz_sectors "$dev") && [ -n "$n" ] || return 1
+		dmsetup create "$name" --table "0 $n lifezone $dev $# $*" || return 1
+	fi
+	wait_for 10 test -b "/dev/mapper/$name"
+}
+lz_remove() { dmsetup remove --retry "$1"; }
+# lz_status NAME [KEY]: the status line after the target's name, or KEY's value
+lz_status() {
+	if [ $# = 1 ]; then
+		dmsetup status "$1" | cut -d' ' -f4-
+	else
+		dmsetup status "$1" | tr ' ' '\n' | grep -x -A1 -- "$2" | tail -1
+	fi
+}
+# lz_sysfs NAME FILE: a value from /sys/block/dm-N/lifezone
+lz_sysfs() {
+	cat "/sys/block/$(basename "$(readlink -f "/dev/mapper/$1")")/lifezone/$2"
+}
+# lz_check DEV: the formatted device, not in use, is consistent
+lz_check() { lifezone check "$1" || fail "lifezone check $1: status $?"; }
+
+# Direct I/O with a write lifetime on a block device takes the hint of the
+# device node's inode: node_with_hint DEV 0..5 makes a node of its own.
+node_with_hint() {
+	local n=$W/node.$2.${1##*/} maj min
+	maj=$((16#$(stat -Lc %t "$1"))) min=$((16#$(stat -Lc %T "$1")))
+	[ -b "$n" ] || mknod "$n" b $maj $min || return 1
+	python3 - "$n" "$2" <<'PY' || return 1
+import fcntl, os, struct, sys
+fd = os.open(sys.argv[1], os.O_RDWR)
+fcntl.fcntl(fd, 1036, struct.pack("Q", int(sys.argv[2])))  # F_SET_RW_HINT
+PY
+	echo "$n"
+}
+
+# --- afterwards ------------------------------------------------------------
+# Everything off again; false if something does not go away.
+lz_cleanup() {
+	local m n d ok=0
+	cd /
+	while read -r m; do
+		umount "$m" 2>/dev/null || { sleep 0.5; umount -l "$m"; } || ok=1
+	done < <(awk '$2 ~ "^/tmp/lz" { print $2 }' /proc/mounts | sort -r)
+	# Devices may be stacked: as often as there are any.
+	for _ in 1 2 3 4; do
+		for n in $(dmsetup ls 2>/dev/null | awk '!/^No devices/ { print $1 }'); do
+			dmsetup resume "$n" 2>/dev/null
+			dmsetup remove --retry "$n" 2>/dev/null
+		done
+	done
+	dmsetup ls 2>/dev/null | grep -q '^No devices' || ok=1
+	for d in /sys/kernel/config/nullb/*/; do
+		[ -d "$d" ] || continue
+		echo 0 >"$d/power" 2>/dev/null
+		rmdir "$d" || ok=1
+	done
+	rm -rf /tmp/lz
+	return $ok
+}
