@@ -16,6 +16,8 @@
 #include <linux/bitops.h>
 #include <linux/crc32c.h>
 #include <linux/errno.h>
+#include <linux/kernel.h>
+#include <linux/kstrtox.h>
 #include <linux/list.h>
 #include <linux/lockdep.h>
 #include <linux/log2.h>
@@ -56,7 +58,9 @@ static inline int lz_count_init(lz_count_t *c)
 #include <errno.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdarg.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <endian.h>
@@ -214,6 +218,45 @@ typedef int (*cmp_func_t)(const void *a, const void *b);
 #define sort(base, n, size, cmp, swp)	qsort(base, n, size, cmp)
 
 u32 lz_crc32c(u32 crc, const void *p, size_t n);
+u32 lz_crc32c_portable(u32 crc, const void *p, size_t n);
+
+#define fallthrough			__attribute__((__fallthrough__))
+
+/* Characters written, as the kernel's; snprintf() tells how many there would have been. */
+__attribute__((format(printf, 3, 4)))
+static inline int scnprintf(char *p, size_t n, const char *fmt, ...)
+{
+	va_list ap;
+	int len;
+
+	if (!n)
+		return 0;
+	va_start(ap, fmt);
+	len = vsnprintf(p, n, fmt, ap);
+	va_end(ap);
+	return len < 0 ? 0 : min_t(size_t, len, n - 1);
+}
+
+/* Digits only, with a newline allowed at the end; base 10. */
+static inline int kstrtou32(const char *s, unsigned int base, u32 *v)
+{
+	u64 x = 0;
+
+	assert(base == 10);
+	if (*s == '+')
+		s++;
+	if (*s < '0' || *s > '9')
+		return -EINVAL;
+	for (; *s >= '0' && *s <= '9'; s++)
+		if (x <= UINT32_MAX)
+			x = x * 10 + (*s - '0');
+	if (s[0] && (s[0] != '\n' || s[1]))
+		return -EINVAL;
+	if (x > UINT32_MAX)
+		return -ERANGE;
+	*v = x;
+	return 0;
+}
 
 #define lz_zalloc_array(n, sz)	calloc((n) ? (n) : 1, sz)
 #define lz_free(p)		free(p)

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Options: their names, values, defaults and limits, in one table, from which
+ * the table line, messages, sysfs and the tools parse and print alike.
+ */
+#include "policy.h"
+
+/* In the order of enum lz_class. */
+const char *const lz_class_names[LZ_NR_CLASSES] = {
+	"not_set", "none", "short", "medium", "long", "extreme", "meta",
+};
+
+static const char *const lz_policy_names[LZ_NR_POLICIES] = { "zenfs", "wla", "sla" };
+static const char *const lz_reset_names[LZ_NR_RESETS] = { "eager", "lazy" };
+static const char *const lz_finish_names[LZ_NR_FINISHES] = { "never", "mismatch" };
+static const char *const lz_isolation_names[LZ_NR_ISOLATIONS] = { "persistent", "initial" };
+static const char *const lz_victim_names[LZ_NR_VICTIMS] = { "greedy", "cost_benefit" };
+
+/**
+ * struct lz_option - one option
+ * @key: its name
+ * @names: allowed words, or NULL for a number
+ * @nr_names: how many
+ * @offset: where it is in struct lz_options (u8 for words, u32 for numbers)
+ * @preset: default
+ * @min: least number other than 0
+ * @max: largest number
+ * @zero: 0 is allowed although it is below @min
+ * @fixed: cannot change while the device is in use
+ */
+struct lz_option {
+	const char *key;
+	const char *const *names;
+	u32 nr_names;
+	u32 offset;
+	u32 preset;
+	u32 min;
+	u32 max;
+	bool zero;
+	bool fixed;
+};
+
+#define WORDS(w)	.names = (w), .nr_names = ARRAY_SIZE(w)
+#define FIELD(f)	.offset = offsetof(struct lz_options, f)
+
+/* The order is that of the table line; new options go to the end. */
+static const struct lz_option lz_options[] = {
+	{ .key = "policy", FIELD(policy), WORDS(lz_policy_names), .preset = LZ_POLICY_WLA },
+	{ .key = "reset", FIELD(reset), WORDS(lz_reset_names), .preset = LZ_RESET_LAZY },
+	{ .key = "finish", FIELD(finish), WORDS(lz_finish_names), .preset = LZ_FINISH_NEVER },
+	{ .key = "gc_isolation", FIELD(isolation), WORDS(lz_isolation_names), .preset = LZ_ISOLATION_PERSISTENT },
+	{ .key = "victim", FIELD(victim), WORDS(lz_victim_names), .preset = LZ_VICTIM_COST_BENEFIT },
+	{
+		.key = "max_open",
+		FIELD(max_open),
+		/* The budget is handed out at load. */
+		.min = LZ_MAX_OPEN_MIN, .max = 0xffffffff, .zero = true, .fixed = true,
+	},
+	{
+		.key = "map_cache_mb",
+		FIELD(map_cache_mb),
+		/* RAM is set aside at load; 1 TiB is beyond any map. */
+		.max = 1u << 20, .zero = true, .fixed = true,
+	},
+	{
+		.key = "commit_ms",
+		FIELD(commit_ms),
+		.preset = LZ_COMMIT_MS_DEFAULT,
+		.min = LZ_COMMIT_MS_MIN, .max = LZ_COMMIT_MS_MAX,
+	},
+};
+
+static u32 lz_option_read(const struct lz_options *o, const struct lz_option *opt)
+{
+	const u8 *p = (const u8 *)o + opt->offset;
+
+	return opt->names ? *p : *(const u32 *)p;
+}
+
+static void lz_option_write(struct lz_options *o, const struct lz_option *opt, u32 v)
+{
+	u8 *p = (u8 *)o + opt->offset;
+
+	if (opt->names)
+		*p = v;
+	else
+		*(u32 *)p = v;
+}
+
+/**
+ * lz_options_default - set all options to their defaults
+ * @o: options
+ */
+void lz_options_default(struct lz_options *o)
+{
+	unsigned int i;
+
+	memset(o, 0, sizeof(*o));
+	for (i = 0; i < ARRAY_SIZE(lz_options); i++)
+		lz_option_write(o, &lz_options[i], lz_options[i].preset);
+}
+
+static int lz_option_word(const struct lz_option *opt, const char *value, u32 *v,
+			  char *why, size_t n)
+{
+	size_t used;
+	u32 i;
+
+	for (i = 0; i < opt->nr_names; i++) {
+		if (!strcmp(value, opt->names[i])) {
+			*v = i;
+			return 0;
+		}
+	}
+	used = scnprintf(why, n, "%s=%s: unknown, allowed:", opt->key, value);
+	for (i = 0; i < opt->nr_names; i++)
+		used += scnprintf(why + used, n - used, " %s", opt->names[i]);
+	return -EINVAL;
+}
+
+static int lz_option_number(const struct lz_option *opt, const char *value, u32 *v,
+			    char *why, size_t n)
+{
+	int err = kstrtou32(value, 10, v);
+
+	if (!err && ((opt->zero && !*v) || (*v >= opt->min && *v <= opt->max)))
+		return 0;
+	scnprintf(why, n, "%s=%s: %s, allowed: %s%u..%u", opt->key, value,
+		  err == -EINVAL ? "not a number" : "out of range",
+		  opt->zero && opt->min ? "0, " : "", opt->min, opt->max);
+	return -EINVAL;
+}
+
+/**
+ * lz_option_set - set one option
+ * @o: options; unchanged on error
+ * @key: its name
+ * @value: its value, as the user wrote it
+ * @live: the device is in use
+ * @why: on error, one line for the user
+ * @why_size: size of @why (bytes)
+ *
+ * Return: 0 or -EINVAL.
+ */
+int lz_option_set(struct lz_options *o, const char *key, const char *value,
+		  bool live, char *why, size_t why_size)
+{
+	const struct lz_option *opt;
+	unsigned int i;
+	size_t used;
+	u32 v = 0;
+	int err;
+
+	for (i = 0; i < ARRAY_SIZE(lz_options); i++) {
+		opt = &lz_options[i];
+		if (strcmp(key, opt->key))
+			continue;
+		err = opt->names ? lz_option_word(opt, value, &v, why, why_size) :
+				   lz_option_number(opt, value, &v, why, why_size);
+		if (err)
+			return err;
+		if (live && opt->fixed) {
+			/* To say again what holds already is no change. */
+			if (v == lz_option_read(o, opt))
+				return 0;
+			scnprintf(why, why_size, "%s=%s: fixed while in use, load a new table",
+				  key, value);
+			return -EINVAL;
+		}
+		lz_option_write(o, opt, v);
+		return 0;
+	}
+
+	used = scnprintf(why, why_size, "%s: unknown option, allowed:", key);
+	for (i = 0; i < ARRAY_SIZE(lz_options); i++)
+		used += scnprintf(why + used, why_size - used, " %s", lz_options[i].key);
+	return -EINVAL;
+}
+
+/**
+ * lz_option_get - print one option
+ * @o: options
+ * @i: its number, from 0
+ * @key: its name
+ * @value: its value
+ * @value_size: size of @value (bytes)
+ *
+ * Return: false when @i is past the last.
+ */
+bool lz_option_get(const struct lz_options *o, unsigned int i, const char **key,
+		   char *value, size_t value_size)
+{
+	const struct lz_option *opt;
+	u32 v;
+
+	if (i >= ARRAY_SIZE(lz_options))
+		return false;
+	opt = &lz_options[i];
+	v = lz_option_read(o, opt);
+	*key = opt->key;
+	if (opt->names)
+		scnprintf(value, value_size, "%s", opt->names[v]);
+	else
+		scnprintf(value, value_size, "%u", v);
+	return true;
+}

@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Placement: which zone a write of a given lifetime goes to.
+ *
+ * A policy is a row of ranks, one for each way in which the lifetime of a zone
+ * can relate to that of the data; the open zone of the highest rank is taken,
+ * and rank 0 means that the policy would rather open a new zone. What is left
+ * for code is the order of the attempts, the same for all policies:
+ *
+ *   1. an open zone that the policy ranks
+ *   2. a new zone
+ *   3. the budget is spent: an open zone that the policy admits only now
+ *   4. finish=mismatch: finish the cheapest zone, and open a new one
+ *   5. any open zone, the one nearest in lifetime; counted as a fallback
+ *   6. wait: every open zone is full to the last block, and so about to close
+ *
+ * Step 5 takes any zone with room, so nobody waits for a zone that no one will
+ * close.
+ *
+ * GC output and isolation. "initial" is one stream for all GC output: it and
+ * user data never meet, except by fallback. "persistent" moves data only to
+ * zones of its own class, so for wla the rank of longer-lived zones is dropped
+ * for GC. zenfs keeps its own rule for GC, as that rule is part of the policy
+ * studied (longer-lived zones first, equal ones next) and in it user data and
+ * GC output share zones. In the other policies, and for classes that have no
+ * order, data that has survived a cleaning differs from fresh data even where
+ * the hint is the same (all of it has the same class where nothing is hinted):
+ * the two share a zone of their class only when no further one may be opened.
+ * A zone's class is what isolation is about, and sharing keeps to that.
+ */
+#include "policy.h"
+
+/* How the lifetime of a zone relates to that of the data. */
+enum lz_relation {
+	REL_OTHER,		/* shorter, or no order between the two */
+	REL_SELF,		/* the same class, one of those without an order */
+	REL_EQUAL,		/* the same, SHORT to EXTREME */
+	REL_LONGER_1,		/* the zone lives one class longer */
+	REL_LONGER_2,
+	REL_LONGER_3,
+	NR_RELATIONS,
+};
+
+/* Whether GC output and user data may share a zone. */
+enum lz_split {
+	SPLIT_NEVER,		/* they share as if they were one */
+	SPLIT_IF_POSSIBLE,	/* they share once no zone may be opened */
+	SPLIT_ALWAYS,		/* they share by fallback only */
+};
+
+/**
+ * struct lz_rule - a policy
+ * @rank: by enum lz_relation, higher is better; 0: rather a new zone
+ * @spent: what is ranked besides when the budget is spent
+ * @split: enum lz_split, for gc_isolation=persistent and ordered classes
+ */
+struct lz_rule {
+	u8 rank[NR_RELATIONS];
+	u8 spent[NR_RELATIONS];
+	u8 split;
+};
+
+/* [policy][is it GC output] */
+static const struct lz_rule lz_rules[LZ_NR_POLICIES][2] = {
+	[LZ_POLICY_ZENFS] = {
+		{
+			/* The zone outlives the data: the data is gone when it is reset. */
+			.rank = {
+				[REL_SELF] = 5,
+				[REL_LONGER_1] = 4, [REL_LONGER_2] = 3, [REL_LONGER_3] = 2,
+			},
+			/* As ZenFS does, which the study's text leaves out. */
+			.spent = { [REL_EQUAL] = 1 },
+			.split = SPLIT_NEVER,
+		},
+		{
+			/* Moved data takes an equal lifetime rather than a new zone. */
+			.rank = {
+				[REL_SELF] = 5,
+				[REL_LONGER_1] = 4, [REL_LONGER_2] = 3, [REL_LONGER_3] = 2,
+				[REL_EQUAL] = 1,
+			},
+			.split = SPLIT_NEVER,
+		},
+	},
+	[LZ_POLICY_WLA] = {
+		{
+			/* Weakly lifetime based: a longer life is better than a new zone. */
+			.rank = {
+				[REL_SELF] = 5, [REL_EQUAL] = 5,
+				[REL_LONGER_1] = 4, [REL_LONGER_2] = 3, [REL_LONGER_3] = 2,
+			},
+			.split = SPLIT_IF_POSSIBLE,
+		},
+		{
+			/* Persistent isolation: only to zones of its own class. */
+			.rank = { [REL_SELF] = 5, [REL_EQUAL] = 5 },
+			.split = SPLIT_IF_POSSIBLE,
+		},
+	},
+	[LZ_POLICY_SLA] = {
+		{
+			/* Strongly lifetime based: equal or new. */
+			.rank = { [REL_SELF] = 5, [REL_EQUAL] = 5 },
+			.split = SPLIT_IF_POSSIBLE,
+		},
+		{
+			.rank = { [REL_SELF] = 5, [REL_EQUAL] = 5 },
+			.split = SPLIT_IF_POSSIBLE,
+		},
+	},
+};
+
+/* gc_isolation=initial: all GC output is one stream, whatever its class. */
+static const struct lz_rule lz_rule_stream = {
+	.rank = {
+		[REL_OTHER] = 1, [REL_SELF] = 1, [REL_EQUAL] = 1,
+		[REL_LONGER_1] = 1, [REL_LONGER_2] = 1, [REL_LONGER_3] = 1,
+	},
+	.split = SPLIT_ALWAYS,
+};
+
+/*
+ * How near a zone is to the data when neither the policy has a zone for it nor
+ * a new one may be opened: [data][zone], higher is better, never 0.
+ *
+ * Ordered lifetimes: the nearest longer one first, where short data leaves a
+ * hole but holds nothing up. A shorter one is the worst, as the data stays
+ * behind when all else in the zone is gone; only the next shorter to LONG and
+ * EXTREME, themselves long-lived, is better than a zone of unknown life.
+ * Data without a hint is bulk data of middling life. NONE and META are what
+ * file systems give to their own structures, which are rewritten often but
+ * not thrown away together: best with each other.
+ */
+static const u8 lz_near[LZ_NR_CLASSES][LZ_NR_CLASSES] = {
+	/*		       -  NONE  SH  ME  LO  EX  META */
+	[LZ_CLASS_NOT_SET] = { 7,   4,  1,  6,  5,  2,   3 },
+	[LZ_CLASS_NONE]    = { 5,   7,  2,  4,  3,  1,   6 },
+	[LZ_CLASS_SHORT]   = { 2,   3,  7,  6,  5,  4,   3 },
+	[LZ_CLASS_MEDIUM]  = { 4,   3,  1,  7,  6,  5,   2 },
+	[LZ_CLASS_LONG]    = { 5,   3,  1,  4,  7,  6,   2 },
+	[LZ_CLASS_EXTREME] = { 5,   3,  1,  4,  6,  7,   2 },
+	[LZ_CLASS_META]    = { 4,   6,  2,  5,  3,  1,   7 },
+};
+
+/* Above every score of lz_near: the stream weighs more than the lifetime. */
+#define LZ_NEAR_SAME_STREAM	8u
+
+#define LZ_NO_ZONE		(~0u)
+
+static bool lz_ordered(u8 class)
+{
+	return class >= LZ_CLASS_SHORT && class <= LZ_CLASS_EXTREME;
+}
+
+static enum lz_relation lz_relate(u8 data, u8 zone)
+{
+	if (data == zone)
+		return lz_ordered(data) ? REL_EQUAL : REL_SELF;
+	if (!lz_ordered(data) || !lz_ordered(zone) || zone < data)
+		return REL_OTHER;
+	return REL_LONGER_1 + (zone - data - 1);
+}
+
+/*
+ * The open zone with the highest score; of several, that with the least room,
+ * so that zones are filled and closed one after the other.
+ */
+struct lz_best {
+	unsigned int idx;
+	u32 score;
+	u32 room;
+};
+
+static void lz_best_add(struct lz_best *b, unsigned int idx, u32 score, u32 room)
+{
+	if (!score || !room)
+		return;
+	if (b->idx != LZ_NO_ZONE &&
+	    (score < b->score || (score == b->score && room >= b->room)))
+		return;
+	b->idx = idx;
+	b->score = score;
+	b->room = room;
+}
+
+/* A zone ranked by @rank; @mix: of the other stream too, if none of its own. */
+static unsigned int lz_find_ranked(const struct lz_place_in *in, const u8 *rank, bool mix)
+{
+	struct lz_best best = { .idx = LZ_NO_ZONE };
+	unsigned int i;
+
+	for (i = 0; i < in->n; i++) {
+		const struct lz_place_zone *z = &in->zones[i];
+
+		if (mix || z->gc == in->gc)
+			lz_best_add(&best, i, rank[lz_relate(in->class, z->class)], z->room);
+	}
+	return best.idx;
+}
+
+static unsigned int lz_find_near(const struct lz_place_in *in)
+{
+	struct lz_best best = { .idx = LZ_NO_ZONE };
+	unsigned int i;
+
+	for (i = 0; i < in->n; i++) {
+		const struct lz_place_zone *z = &in->zones[i];
+		u32 score = lz_near[in->class][z->class];
+
+		if (z->gc == in->gc)
+			score += LZ_NEAR_SAME_STREAM;
+		lz_best_add(&best, i, score, z->room);
+	}
+	return best.idx;
+}
+
+/*
+ * The zone to finish: that with the least room, as a finish costs what padding
+ * the rest would. Not the only zone that takes GC output: GC would have to
+ * finish another in turn, and user data could keep it from its zone for ever.
+ */
+static unsigned int lz_find_finish(const struct lz_place_in *in)
+{
+	struct lz_best best = { .idx = LZ_NO_ZONE };
+	unsigned int i, gc = 0;
+
+	for (i = 0; i < in->n; i++)
+		gc += in->zones[i].gc && in->zones[i].room;
+	for (i = 0; i < in->n; i++)
+		if (!in->zones[i].gc || gc > 1)
+			lz_best_add(&best, i, 1, in->zones[i].room);
+	return best.idx;
+}
+
+static void lz_use(struct lz_place_out *out, unsigned int idx, bool fallback)
+{
+	out->verdict = LZ_PLACE_USE;
+	out->idx = idx;
+	out->fallback = fallback;
+}
+
+/**
+ * lz_place - choose the zone for a write
+ * @in: what the decision depends on
+ * @out: the decision
+ */
+void lz_place(const struct lz_place_in *in, struct lz_place_out *out)
+{
+	const struct lz_rule *rule = &lz_rules[in->policy][in->gc];
+	enum lz_split split = rule->split;
+	unsigned int idx;
+
+	out->idx = 0;
+	out->fallback = false;
+
+	if (in->isolation == LZ_ISOLATION_INITIAL) {
+		split = SPLIT_ALWAYS;
+		if (in->gc)
+			rule = &lz_rule_stream;
+	} else if (!lz_ordered(in->class)) {
+		split = SPLIT_IF_POSSIBLE;
+	}
+
+	idx = lz_find_ranked(in, rule->rank, split == SPLIT_NEVER);
+	if (idx != LZ_NO_ZONE) {
+		lz_use(out, idx, false);
+		return;
+	}
+
+	if (in->can_open) {
+		out->verdict = LZ_PLACE_NEW;
+		return;
+	}
+
+	if (split == SPLIT_IF_POSSIBLE) {
+		idx = lz_find_ranked(in, rule->rank, true);
+		if (idx != LZ_NO_ZONE) {
+			lz_use(out, idx, false);
+			return;
+		}
+	}
+
+	if (in->budget_spent) {
+		idx = lz_find_ranked(in, rule->spent, split != SPLIT_ALWAYS);
+		if (idx != LZ_NO_ZONE) {
+			lz_use(out, idx, false);
+			return;
+		}
+
+		idx = in->finish == LZ_FINISH_MISMATCH ? lz_find_finish(in) : LZ_NO_ZONE;
+		if (idx != LZ_NO_ZONE) {
+			out->verdict = LZ_PLACE_FINISH;
+			out->idx = idx;
+			return;
+		}
+	}
+
+	idx = lz_find_near(in);
+	if (idx != LZ_NO_ZONE) {
+		lz_use(out, idx, true);
+		return;
+	}
+
+	out->verdict = LZ_PLACE_WAIT;
+}

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Reclaim: when a zone without valid data is reset.
+ *
+ * Each reset costs the flash of a whole zone an erase, however little of it
+ * was written. Data of lifetime SHORT is often gone before its zone is full:
+ * lazy reset (LZR) lets such a zone be filled first, which costs nothing, as
+ * the zone is open anyway.
+ */
+#include "policy.h"
+
+/**
+ * lz_reset_due - whether to reset a zone that holds no valid data
+ * @how: the rule
+ * @class: lifetime of the zone
+ * @full: the zone takes no more writes
+ *
+ * Return: true to reset it now, false to leave it open.
+ */
+bool lz_reset_due(enum lz_reset how, u8 class, bool full)
+{
+	switch (how) {
+	case LZ_RESET_LAZY:
+		return full || class != LZ_CLASS_SHORT;
+	case LZ_RESET_EAGER:
+	default:
+		return true;
+	}
+}
