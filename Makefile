@@ -12,6 +12,9 @@ VM := tests/vm
 export VM_ZNS VM_CPUS VM_MEM VM_KERNEL VM_DISK VM_ICOUNT VM_REBOOT VM_TIMEOUT \
 	VM_ACCEL VM_LOG VM_VERBOSE VM_QEMU VM_APPEND
 
+# As it was typed: make must not expand the $ of a shell command.
+export LZ_CMD := $(value CMD)
+
 .PHONY: all module tools vm deps check unit crash sim kunit guest debug fuzz \
 	bench demo lint clean distclean help install
 
@@ -31,7 +34,7 @@ deps:
 	@$(VM)/deps
 
 vm: deps
-	@$(VM)/vm $(if $(CMD),'$(subst ','\'',$(CMD))',$(error make vm CMD='...'))
+	@$(VM)/vm "$$LZ_CMD"
 
 unit:
 	@$(MAKE) -s -C tests/unit O=$(O)/host/unit check
@@ -82,7 +85,8 @@ help:
 # help:   make install      both, into the running system
 # help: Try
 # help:   make demo         the whole thing from nothing, in a virtual machine with a ZNS drive
-# help:   make vm CMD='...' run CMD as root in the guest; its settings: tests/vm/vm
+# help:   make vm CMD='...' run CMD as root in the guest; its settings: tests/vm/vm (which also
+# help:                       gives CMD's exact exit status; make's is only zero or not)
 # help:                       VM_ZNS=size=4G,zone=16M,cap=12M,open=14,active=14 (or none)
 # help:                       VM_CPUS=2 VM_MEM=2G VM_KERNEL=debug VM_DISK=IMAGE VM_ICOUNT=1 VM_REBOOT=1
 # help: Test

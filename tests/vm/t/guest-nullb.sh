@@ -15,3 +15,10 @@ mustnt dd if=/dev/zero of="$dev" bs=4k count=1 seek=5 oflag=direct status=none
 
 equal "$(cat /sys/block/nvme0n1/queue/zoned)" host-managed zoned
 equal "$(blkzone report "$DEV" | grep -vc 'zcond: 1(em)')" 0 "zones not empty"
+
+# udev runs: nodes come and go with dmsetup, as on a real system.
+plain=$(make_nullb zoned=0 size=64) || fail "no plain null_blk"
+must dmsetup create guest0 --table "0 131072 linear $plain 0"
+[ -L /dev/mapper/guest0 ] || fail "/dev/mapper/guest0 is not udev's link"
+must dmsetup remove guest0
+[ ! -e /dev/mapper/guest0 ] || fail "/dev/mapper/guest0 is still there"
