@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What commands use of one another.
+ */
+#ifndef LIFEZONE_CMD_H
+#define LIFEZONE_CMD_H
+
+#include "lifezone.h"
+
+/* lz_probe(), with one line on stderr if it fails. */
+int read_super(struct drive *d, struct lz_super_info *si);
+struct json_object *super_info_json(const struct lz_super_info *si);
+
+/* What a metadata block says, as an object. @why: why it is not valid, or "". */
+struct json_object *block_json(const void *block, const char *why);
+
+const char *zone_state_name(u8 state);
+const char *class_name(u8 class);
+/* s: not every block is named by a summary; g: filled by GC; b: set aside. */
+const char *zone_flag_names(u32 flags, char *buf, size_t n);
+const char *record_text(const struct lz_jrec *r, char *buf, size_t n);
+
+#endif /* LIFEZONE_CMD_H */

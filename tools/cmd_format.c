@@ -1,0 +1,309 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * lifezone format: make a lifezone device of a zoned drive.
+ *
+ * Everything that can refuse refuses before the first zone is reset: a device
+ * in use, foreign data, an earlier lifezone device, zones too few or of a kind
+ * we cannot use. Then all zones are reset and core writes the first superblock
+ * and checkpoint. Cut short after the first reset, the drive holds nothing; cut
+ * short later, it holds an empty device or nothing: format it again.
+ *
+ * What libblkid finds is foreign. --force overrides what is found, never that
+ * the device is in use.
+ */
+#include <blkid/blkid.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+#include <uuid/uuid.h>
+#include "lifezone.h"
+
+struct format_args {
+	const char *path;
+	bool force;
+	bool quiet;
+	bool json;
+	bool have_uuid;
+	u32 max_open;
+	struct lz_super_info si;
+	struct drive_image img;
+};
+
+enum { OPT_UUID = 0x100, OPT_SPARE, OPT_MAX_OPEN, OPT_JSON };
+
+static const struct argp_option options[] = {
+	{ "force", 'f', NULL, 0, "format a drive that holds data", 0 },
+	{ "label", 'L', "LABEL", 0, "name of the device, up to 64 bytes", 0 },
+	{ "uuid", OPT_UUID, "UUID", 0, "its UUID (default: a random one)", 0 },
+	{ "spare", OPT_SPARE, "PERCENT", 0,
+	  "spare space: part of the data zones not exported, 2 to 90 (default: 10)", 0 },
+	{ "max-open", OPT_MAX_OPEN, "N", 0,
+	  "reckon with no more than N open zones (default: the drive's limit)", 0 },
+	{ "quiet", 'q', NULL, 0, "print nothing but errors", 0 },
+	{ "json", OPT_JSON, NULL, 0, "print what was made as JSON", 0 },
+	{ 0 }
+};
+
+/* "12.5" to 125, exactly. */
+static bool parse_permille(const char *s, u32 *permille)
+{
+	char *end;
+	unsigned long whole = strtoul(s, &end, 10);
+	u32 tenth = 0;
+
+	if (end == s || *s == '-' || *s == '+' || whole > 100)
+		return false;
+	if (*end == '.') {
+		if (end[1] < '0' || end[1] > '9')
+			return false;
+		tenth = end[1] - '0';
+		end += 2;
+	}
+	if (*end == '%')
+		end++;
+	*permille = whole * 10 + tenth;
+	return !*end;
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct format_args *a = state->input;
+	u64 v;
+
+	switch (key) {
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &a->img;
+		return 0;
+	case 'f':
+		a->force = true;
+		return 0;
+	case 'q':
+		a->quiet = true;
+		return 0;
+	case OPT_JSON:
+		a->json = true;
+		return 0;
+	case 'L':
+		if (!*arg || strlen(arg) > LZ_LABEL_SIZE)
+			usage_error(state, "label of %zu bytes (1 to %u are allowed)",
+				    strlen(arg), LZ_LABEL_SIZE);
+		for (v = 0; arg[v]; v++)
+			if ((unsigned char)arg[v] < ' ' || arg[v] == 0x7f || arg[v] == '/')
+				usage_error(state, "label with a slash or control character");
+		strcpy(a->si.label, arg);
+		return 0;
+	case OPT_UUID:
+		if (uuid_parse(arg, a->si.uuid) || uuid_is_null(a->si.uuid))
+			usage_error(state, "--uuid %s: not a UUID", arg);
+		a->have_uuid = true;
+		return 0;
+	case OPT_SPARE:
+		if (!parse_permille(arg, &a->si.spare_permille) ||
+		    a->si.spare_permille < LZ_SPARE_MIN || a->si.spare_permille > LZ_SPARE_MAX)
+			usage_error(state, "--spare %s: not a percentage from %u to %u", arg,
+				    LZ_SPARE_MIN / 10, LZ_SPARE_MAX / 10);
+		return 0;
+	case OPT_MAX_OPEN:
+		if (!parse_number(arg, &v) || v < LZ_MAX_OPEN_MIN || v > UINT32_MAX)
+			usage_error(state, "--max-open %s: not a number of at least %u", arg,
+				    LZ_MAX_OPEN_MIN);
+		a->max_open = v;
+		return 0;
+	case ARGP_KEY_ARG:
+		if (a->path)
+			usage_error(state, "one device only, not also '%s'", arg);
+		a->path = arg;
+		return 0;
+	case ARGP_KEY_END:
+		if (!a->path)
+			usage_error(state, "which device?");
+		return 0;
+	}
+	return ARGP_ERR_UNKNOWN;
+}
+
+static const struct argp_child children[] = { IMAGE_CHILD, { 0 } };
+static const struct argp argp = {
+	.options = options,
+	.parser = parse,
+	.args_doc = "DEV",
+	.doc = "Make a lifezone device of the zoned drive DEV. What it held is lost.",
+	.children = children,
+};
+
+/* Whether something is on the drive; if so says what. */
+static bool holds_data(struct drive *d)
+{
+	const char *what = NULL, *how = "type";
+	struct lz_super_info si;
+	blkid_probe pr = NULL;
+	bool found = true;
+	char uuid[37];
+	int fd, ret;
+
+	d->flags |= DRIVE_SILENT;
+	ret = lz_probe(&d->g, &drive_ops, d, &si);
+	d->flags &= ~DRIVE_SILENT;
+	if (!ret) {
+		uuid_text(si.uuid, uuid);
+		complain(d->path, "already holds the lifezone device %s%s%s (--force formats it anew)",
+			 uuid, *si.label ? " " : "", si.label);
+		return true;
+	}
+	if (ret == -EPROTONOSUPPORT) {
+		complain(d->path, "holds a lifezone device of another version (--force formats it anew)");
+		return true;
+	}
+	/* Its own descriptor: libblkid's buffers are not aligned for direct I/O. */
+	fd = open(d->path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0) {
+		complain(d->path, "%s", strerror(errno));
+		return true;
+	}
+	pr = blkid_new_probe();
+	if (!pr || blkid_probe_set_device(pr, fd, 0, 0)) {
+		complain(d->path, "cannot be searched for data (--force formats it unsearched)");
+		goto out;
+	}
+	blkid_probe_enable_superblocks(pr, 1);
+	blkid_probe_enable_partitions(pr, 1);
+	blkid_probe_set_superblocks_flags(pr, BLKID_SUBLKS_TYPE | BLKID_SUBLKS_USAGE);
+	ret = blkid_do_safeprobe(pr);
+	if (ret == 1) {
+		found = false;
+	} else if (ret == 0) {
+		if (blkid_probe_lookup_value(pr, "TYPE", &what, NULL) &&
+		    !blkid_probe_lookup_value(pr, "PTTYPE", &what, NULL))
+			how = "a partition table of type";
+		complain(d->path, "already holds data, %s %s (--force overwrites it)", how,
+			 what ? what : "unknown");
+	} else if (ret == -2) {
+		complain(d->path, "already holds data of more than one type (--force overwrites it)");
+	} else {
+		complain(d->path, "cannot be searched for data (--force formats it unsearched)");
+	}
+out:
+	if (pr)
+		blkid_free_probe(pr);
+	close(fd);
+	return found;
+}
+
+/* Runs of zones that are not empty; what cannot be reset is left to core. */
+static bool reset_all(struct drive *d)
+{
+	u32 i = 0, n, k;
+
+	while (i < d->g.nr_zones) {
+		n = 0;
+		while (i + n < d->g.nr_zones &&
+		       (d->z[i + n].cond == LZ_COND_OPEN || d->z[i + n].cond == LZ_COND_FULL))
+			n++;
+		if (n) {
+			int err = d->kind->zone_op(d, LZ_OP_RESET, i, n);
+
+			if (err) {
+				complain(d->path, "zones %u to %u cannot be reset: %s", i,
+					 i + n - 1, strerror(-err));
+				return false;
+			}
+			d->dirty = true;
+		}
+		for (k = i; k < i + n; k++) {
+			d->z[k].wp = 0;
+			d->z[k].cond = LZ_COND_EMPTY;
+		}
+		i += n ? n : 1;
+	}
+	return true;
+}
+
+static void report(const struct format_args *a, const struct drive *d)
+{
+	u64 cap = a->si.logical_blocks << LZ_BLOCK_SHIFT;
+	u64 raw = ((u64)d->g.nr_zones * d->g.zone_cap) << LZ_BLOCK_SHIFT;
+	struct json_object *o = json_object_new_object();
+	struct out out = { .json = a->json };
+	char text[96], h1[24], h2[24], uuid[37];
+
+	uuid_text(a->si.uuid, uuid);
+	put_str(o, "device", a->path);
+	put_str(o, "uuid", uuid);
+	put_str(o, "label", a->si.label);
+	if (a->json) {
+		put_u64(o, "capacity_bytes", cap);
+		put_u64(o, "sectors", a->si.logical_blocks * LZ_BLOCK_SECTORS);
+		put_u64(o, "zones", a->si.nr_zones);
+		put_u64(o, "zone_size_bytes", (u64)a->si.zone_blocks << LZ_BLOCK_SHIFT);
+		put_u64(o, "zone_capacity_bytes", (u64)a->si.zone_cap << LZ_BLOCK_SHIFT);
+		put_u64(o, "meta_zones", a->si.meta_zones);
+		put_u64(o, "gc_zones", a->si.gc_zones);
+		put_u64(o, "spare_permille", a->si.spare_permille);
+		put_u64(o, "conventional_zones_unused", d->nr_conv);
+		put_u64(o, "zones_unused", d->nr_left);
+	} else {
+		snprintf(text, sizeof(text), "%s of %s (%llu sectors)",
+			 human_size(cap, h1, sizeof(h1)), human_size(raw, h2, sizeof(h2)),
+			 (unsigned long long)a->si.logical_blocks * LZ_BLOCK_SECTORS);
+		put_str(o, "capacity", text);
+		snprintf(text, sizeof(text), "%u of %s, %s writable", a->si.nr_zones,
+			 human_size((u64)a->si.zone_blocks << LZ_BLOCK_SHIFT, h1, sizeof(h1)),
+			 human_size((u64)a->si.zone_cap << LZ_BLOCK_SHIFT, h2, sizeof(h2)));
+		put_str(o, "zones", text);
+		snprintf(text, sizeof(text), "2 zones root, %u metadata, %u cleaning; spare %u.%u %%",
+			 a->si.meta_zones, a->si.gc_zones, a->si.spare_permille / 10,
+			 a->si.spare_permille % 10);
+		put_str(o, "reserve", text);
+		if (d->nr_conv || d->nr_left) {
+			snprintf(text, sizeof(text), "%u before, %u after (conventional or smaller)",
+				 d->nr_conv, d->nr_left);
+			put_str(o, "zones left alone", text);
+		}
+	}
+	out_object(&out, o);
+}
+
+int cmd_format(int argc, char **argv)
+{
+	struct format_args a = { .si = { .spare_permille = LZ_SPARE_DEFAULT } };
+	char why[256] = "";
+	struct drive *d;
+	int ret = EXIT_FAIL, err;
+
+	parse_args(&argp, "format", argc, argv, &a);
+	d = drive_open(a.path, DRIVE_WRITE | DRIVE_EXCL | DRIVE_QUIET, &a.img);
+	if (!d)
+		return EXIT_FAIL;
+	if (a.max_open && (!d->g.max_open || a.max_open < d->g.max_open))
+		d->g.max_open = a.max_open;
+	if (!a.have_uuid)
+		uuid_generate_random(a.si.uuid);
+	a.si.version = LZ_FORMAT_VERSION;
+	a.si.created = time(NULL);
+	err = lz_layout(&d->g, &a.si, why, sizeof(why));
+	if (err) {
+		complain(a.path, "%s", *why ? why : strerror(-err));
+		goto out;
+	}
+	if (!a.force && holds_data(d))
+		goto out;
+	if (!reset_all(d))
+		goto out;
+	err = lz_format(&d->g, &a.si, &drive_ops, d);
+	if (err) {
+		if (!d->said)
+			complain(a.path, "its metadata cannot be written: %s", strerror(-err));
+		goto out;
+	}
+	if (fsync(d->fd)) {
+		complain(a.path, "%s", strerror(errno));
+		goto out;
+	}
+	if (!a.quiet)
+		report(&a, d);
+	ret = EXIT_OK;
+out:
+	drive_close(d);
+	return ret;
+}

@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A zoned block device as drive.
+ *
+ * Zones are reported and managed by the kernel's own ioctls: libzbd, which
+ * would do, is LGPL-3.0-or-later and cannot be linked with GPL-2.0-only code.
+ *
+ * Used is the first unbroken run of sequential zones of full size. What lies
+ * before it (conventional zones) and after it (a smaller last zone) is left
+ * alone; the module counts zones the same way.
+ */
+#define _GNU_SOURCE
+#include <dirent.h>
+#include <fcntl.h>
+#include <linux/blkzoned.h>
+#include <linux/fs.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+#include "lifezone.h"
+
+#define REPORT_ZONES	4096u
+
+static bool queue_attr(dev_t dev, const char *name, char *buf, size_t n)
+{
+	char path[128];
+	FILE *f;
+	bool ok;
+
+	snprintf(path, sizeof(path), "/sys/dev/block/%u:%u/queue/%s", major(dev), minor(dev), name);
+	f = fopen(path, "re");
+	if (!f)
+		return false;
+	ok = fgets(buf, n, f);
+	fclose(f);
+	if (ok)
+		buf[strcspn(buf, "\n")] = 0;
+	return ok;
+}
+
+static u64 queue_number(dev_t dev, const char *name)
+{
+	char buf[32];
+
+	return queue_attr(dev, name, buf, sizeof(buf)) ? strtoull(buf, NULL, 10) : 0;
+}
+
+/* Who has it: device-mapper devices and the like, by name. */
+static void say_busy(struct drive *d, dev_t dev)
+{
+	char path[320], who[128] = "", name[64];
+	struct dirent *e;
+	DIR *dir;
+
+	snprintf(path, sizeof(path), "/sys/dev/block/%u:%u/holders", major(dev), minor(dev));
+	dir = opendir(path);
+	while (dir && (e = readdir(dir))) {
+		FILE *f;
+		size_t n;
+
+		if (e->d_name[0] == '.')
+			continue;
+		snprintf(path, sizeof(path), "/sys/class/block/%s/dm/name", e->d_name);
+		snprintf(name, sizeof(name), "%.60s", e->d_name);
+		f = fopen(path, "re");
+		if (f) {
+			if (fgets(name, sizeof(name), f))
+				name[strcspn(name, "\n")] = 0;
+			fclose(f);
+		}
+		n = strlen(who);
+		snprintf(who + n, sizeof(who) - n, "%s%s", n ? ", " : " by ", name);
+	}
+	if (dir)
+		closedir(dir);
+	complain(d->path, "in use%s (stop or unmount it first)", who);
+}
+
+static u8 cond_of(const struct blk_zone *z)
+{
+	switch (z->cond) {
+	case BLK_ZONE_COND_EMPTY:
+		return LZ_COND_EMPTY;
+	case BLK_ZONE_COND_FULL:
+		return LZ_COND_FULL;
+	case BLK_ZONE_COND_READONLY:
+		return LZ_COND_READONLY;
+	case BLK_ZONE_COND_OFFLINE:
+		return LZ_COND_OFFLINE;
+	default:
+		return LZ_COND_OPEN;
+	}
+}
+
+/* Takes in one zone; false once the run of sequential zones has ended. */
+static bool take_zone(struct drive *d, const struct blk_zone *z, u32 zone_sectors, bool has_cap)
+{
+	u64 cap = has_cap ? z->capacity : z->len;
+	struct lz_zone_report *r;
+
+	if (z->type == BLK_ZONE_TYPE_CONVENTIONAL || z->len != zone_sectors) {
+		if (d->g.nr_zones)
+			return false;
+		d->nr_conv++;
+		return true;
+	}
+	if (!d->g.nr_zones) {
+		d->base = (off_t)z->start * 512;
+		d->g.zone_cap = d->g.zone_blocks;
+	}
+	r = &d->z[d->g.nr_zones++];
+	r->cond = cond_of(z);
+	d->g.zone_cap = min_t(u32, d->g.zone_cap, cap / LZ_BLOCK_SECTORS);
+	switch (r->cond) {
+	case LZ_COND_EMPTY:
+		r->wp = 0;
+		break;
+	case LZ_COND_OPEN:
+		r->wp = (z->wp - z->start) / LZ_BLOCK_SECTORS;
+		break;
+	default:
+		r->wp = d->g.zone_blocks;	/* cut to the capacity below */
+	}
+	return true;
+}
+
+static bool report(struct drive *d, u32 zone_sectors, u32 nr, u64 sectors)
+{
+	struct blk_zone_report *rep;
+	u64 pos = 0;
+	bool more = true;
+	u32 i, seen = 0;
+
+	rep = calloc(1, sizeof(*rep) + REPORT_ZONES * sizeof(struct blk_zone));
+	d->z = calloc(nr, sizeof(*d->z));
+	if (!rep || !d->z) {
+		complain(d->path, "out of memory");
+		free(rep);
+		return false;
+	}
+	while (more && pos < sectors && seen < nr) {
+		rep->sector = pos;
+		rep->nr_zones = REPORT_ZONES;
+		if (ioctl(d->fd, BLKREPORTZONE, rep)) {
+			complain(d->path, "its zones cannot be reported: %s", strerror(errno));
+			free(rep);
+			return false;
+		}
+		if (!rep->nr_zones)
+			break;
+		for (i = 0; i < rep->nr_zones && more && seen < nr; i++) {
+			more = take_zone(d, &rep->zones[i], zone_sectors,
+					 rep->flags & BLK_ZONE_REP_CAPACITY);
+			seen += more;
+			pos = rep->zones[i].start + rep->zones[i].len;
+		}
+	}
+	free(rep);
+	d->nr_left = nr - d->nr_conv - d->g.nr_zones;
+	for (i = 0; i < d->g.nr_zones; i++)
+		d->z[i].wp = min(d->z[i].wp, d->g.zone_cap);
+	return true;
+}
+
+static bool blk_open(struct drive *d, unsigned int flags, const struct drive_image *img)
+{
+	u32 zone_sectors = 0, nr = 0, open_max, active_max;
+	char zoned[32];
+	struct stat st;
+	u64 bytes = 0;
+
+	if (img && img->zone_size) {
+		complain(d->path, "a block device has zones of its own (--zone-size is for image files)");
+		return false;
+	}
+	/*
+	 * First without a claim: what the device is not matters more to the user
+	 * than that it is in use.
+	 */
+	d->fd = open(d->path, O_RDONLY | O_CLOEXEC);
+	if (d->fd < 0 || fstat(d->fd, &st)) {
+		complain(d->path, "%s", strerror(errno));
+		return false;
+	}
+	if (!queue_attr(st.st_rdev, "zoned", zoned, sizeof(zoned)) || !strcmp(zoned, "none")) {
+		if (!(flags & DRIVE_SILENT))
+			complain(d->path, "not a zoned device (host-managed zones are needed)");
+		return false;
+	}
+	close(d->fd);
+	d->fd = open(d->path, (flags & DRIVE_WRITE ? O_RDWR : O_RDONLY) | O_DIRECT | O_CLOEXEC |
+		     (flags & DRIVE_EXCL ? O_EXCL : 0));
+	if (d->fd < 0) {
+		if (errno == EBUSY)
+			say_busy(d, st.st_rdev);
+		else
+			complain(d->path, "%s", strerror(errno));
+		return false;
+	}
+	if (ioctl(d->fd, BLKGETZONESZ, &zone_sectors) || ioctl(d->fd, BLKGETNRZONES, &nr) ||
+	    ioctl(d->fd, BLKGETSIZE64, &bytes)) {
+		complain(d->path, "its geometry cannot be read: %s", strerror(errno));
+		return false;
+	}
+	if (!is_power_of_2(zone_sectors) || zone_sectors % LZ_BLOCK_SECTORS) {
+		complain(d->path, "zones of %u sectors (a power of two of at least 8 is needed)",
+			 zone_sectors);
+		return false;
+	}
+	d->g.zone_blocks = zone_sectors / LZ_BLOCK_SECTORS;
+	if (!report(d, zone_sectors, nr, bytes / 512))
+		return false;
+	if (!d->g.nr_zones) {
+		complain(d->path, "no sequential zones (all %u are conventional)", nr);
+		return false;
+	}
+	open_max = queue_number(st.st_rdev, "max_open_zones");
+	active_max = queue_number(st.st_rdev, "max_active_zones");
+	d->g.max_open = open_max && active_max ? min(open_max, active_max) : open_max | active_max;
+	d->g.max_append = queue_number(st.st_rdev, "zone_append_max_bytes") >> LZ_BLOCK_SHIFT;
+	if (!d->g.max_append)
+		d->g.max_append = 1;
+	return true;
+}
+
+static int blk_zone_op(struct drive *d, enum lz_op op, u32 zone, u32 nr)
+{
+	struct blk_zone_range r = {
+		.sector = d->base / 512 + (u64)zone * d->g.zone_blocks * LZ_BLOCK_SECTORS,
+		.nr_sectors = (u64)nr * d->g.zone_blocks * LZ_BLOCK_SECTORS,
+	};
+
+	return ioctl(d->fd, op == LZ_OP_RESET ? BLKRESETZONE : BLKFINISHZONE, &r) ? -errno : 0;
+}
+
+const struct drive_kind drive_blk = {
+	.open		= blk_open,
+	.zone_op	= blk_zone_op,
+};

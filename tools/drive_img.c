@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A regular file as drive: a copy of one, or one to try things on.
+ *
+ * A file has no write pointers. Those of an image the tool itself writes are
+ * kept beside it in IMAGE.zones: a line with the geometry, then a line for each
+ * zone that is not empty. A copy of a drive comes without; then --zone-size
+ * must be given and write pointers are worked out from the contents: a metadata
+ * zone (its first block says so) ends after its last block that is not all
+ * zeros, which no metadata block is; a data zone may well end with zeros, so it
+ * counts as full unless all of it is zeros.
+ */
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "lifezone.h"
+
+/* Blocks in one command; as many as a small drive takes. */
+#define IMG_MAX_APPEND	128u
+#define IMG_CHUNK	256u
+
+static const char zeros[LZ_BLOCK_SIZE];
+
+static char *sidecar_path(const struct drive *d)
+{
+	char *p;
+
+	return asprintf(&p, "%s.zones", d->path) < 0 ? NULL : p;
+}
+
+/* 1: read; 0: there is none; -1: it is of no use and has been complained about. */
+static int read_sidecar(struct drive *d, off_t bytes)
+{
+	char *path = sidecar_path(d);
+	u32 size, cap, max_open, zone, wp, cond;
+	int ret = -1;
+	FILE *f;
+
+	f = path ? fopen(path, "re") : NULL;
+	if (!f) {
+		free(path);
+		return 0;
+	}
+	if (fscanf(f, "lifezone-image zone_blocks %u zone_cap %u max_open %u\n",
+		   &size, &cap, &max_open) != 3 ||
+	    !is_power_of_2(size) || !cap || cap > size) {
+		complain(path, "not a list of an image's zones");
+		goto out;
+	}
+	d->g.zone_blocks = size;
+	d->g.zone_cap = cap;
+	d->g.max_open = max_open;
+	d->g.nr_zones = bytes / LZ_BLOCK_SIZE / size;
+	d->z = calloc(d->g.nr_zones ? d->g.nr_zones : 1, sizeof(*d->z));
+	if (!d->z) {
+		complain(d->path, "out of memory");
+		goto out;
+	}
+	while (fscanf(f, "%u %u %u\n", &zone, &wp, &cond) == 3) {
+		if (zone >= d->g.nr_zones || wp > cap || cond > LZ_COND_OFFLINE) {
+			complain(path, "zone %u: write pointer %u or condition %u out of range",
+				 zone, wp, cond);
+			goto out;
+		}
+		d->z[zone].wp = wp;
+		d->z[zone].cond = cond;
+	}
+	if (feof(f))
+		ret = 1;
+	else
+		complain(path, "not a list of an image's zones");
+out:
+	fclose(f);
+	free(path);
+	return ret;
+}
+
+static void write_sidecar(struct drive *d)
+{
+	char *path = sidecar_path(d);
+	FILE *f = path ? fopen(path, "we") : NULL;
+	u32 i;
+
+	if (!f) {
+		complain(path ? path : d->path, "%s", strerror(errno));
+		free(path);
+		return;
+	}
+	fprintf(f, "lifezone-image zone_blocks %u zone_cap %u max_open %u\n",
+		d->g.zone_blocks, d->g.zone_cap, d->g.max_open);
+	for (i = 0; i < d->g.nr_zones; i++)
+		if (d->z[i].cond != LZ_COND_EMPTY)
+			fprintf(f, "%u %u %u\n", i, d->z[i].wp, d->z[i].cond);
+	if (fflush(f) || fsync(fileno(f)))
+		complain(path, "%s", strerror(errno));
+	fclose(f);
+	free(path);
+}
+
+static bool is_metadata(const void *block)
+{
+	const struct lz_hdr *h = block;
+
+	return le32_to_cpu(h->magic) == LZ_MAGIC && le16_to_cpu(h->type) != LZ_BT_SUMMARY;
+}
+
+static bool guess_zone(struct drive *d, u32 zone, char *buf)
+{
+	off_t start = (off_t)zone * d->g.zone_blocks * LZ_BLOCK_SIZE;
+	off_t end = start + (off_t)d->g.zone_cap * LZ_BLOCK_SIZE;
+	off_t pos = lseek(d->fd, start, SEEK_DATA);
+	u32 off, i, n, used = 0;
+	bool meta = false;
+
+	d->z[zone].cond = LZ_COND_EMPTY;
+	/* ENXIO: only a hole from here on. A file system without holes: look at it all. */
+	if ((pos < 0 && errno == ENXIO) || pos >= end)
+		return true;
+	for (off = 0; off < d->g.zone_cap; off += n) {
+		n = min(d->g.zone_cap - off, IMG_CHUNK);
+		if (!drive_read(d, (u64)zone * d->g.zone_blocks + off, n, buf))
+			return false;
+		if (!off)
+			meta = is_metadata(buf);
+		for (i = 0; i < n; i++)
+			if (memcmp(buf + (size_t)i * LZ_BLOCK_SIZE, zeros, LZ_BLOCK_SIZE))
+				used = off + i + 1;
+		if (used && !meta)
+			break;
+	}
+	if (!used)
+		return true;
+	d->z[zone].wp = meta ? used : d->g.zone_cap;
+	d->z[zone].cond = d->z[zone].wp == d->g.zone_cap ? LZ_COND_FULL : LZ_COND_OPEN;
+	return true;
+}
+
+static bool guess_zones(struct drive *d)
+{
+	char *buf = lz_alloc_blocks(IMG_CHUNK);
+	bool ok = buf;
+	u32 i;
+
+	for (i = 0; ok && i < d->g.nr_zones; i++)
+		ok = guess_zone(d, i, buf);
+	lz_free_blocks(buf);
+	if (!ok)
+		complain(d->path, "cannot be read: %s", strerror(errno));
+	return ok;
+}
+
+static bool told_geometry(struct drive *d, const struct drive_image *img, off_t bytes)
+{
+	u64 cap = img->zone_cap ? img->zone_cap : img->zone_size;
+
+	if (!is_power_of_2(img->zone_size) || img->zone_size < LZ_BLOCK_SIZE ||
+	    img->zone_size > (u64)LZ_ZONE_BLOCKS_MAX * LZ_BLOCK_SIZE) {
+		complain(d->path, "zone size %llu (a power of two from 4K to 64G is needed)",
+			 (unsigned long long)img->zone_size);
+		return false;
+	}
+	if (cap % LZ_BLOCK_SIZE || cap > img->zone_size) {
+		complain(d->path, "zone capacity %llu (a multiple of 4096 up to the zone size is needed)",
+			 (unsigned long long)cap);
+		return false;
+	}
+	d->g.zone_blocks = img->zone_size / LZ_BLOCK_SIZE;
+	d->g.zone_cap = cap / LZ_BLOCK_SIZE;
+	d->g.nr_zones = bytes / img->zone_size;
+	d->g.max_open = img->max_open;
+	d->z = calloc(d->g.nr_zones ? d->g.nr_zones : 1, sizeof(*d->z));
+	if (!d->z) {
+		complain(d->path, "out of memory");
+		return false;
+	}
+	return guess_zones(d);
+}
+
+static bool img_open(struct drive *d, unsigned int flags, const struct drive_image *img)
+{
+	struct stat st;
+	int ret = 0;
+
+	d->fd = open(d->path, (flags & DRIVE_WRITE ? O_RDWR : O_RDONLY) | O_CLOEXEC);
+	if (d->fd < 0 || fstat(d->fd, &st)) {
+		complain(d->path, "%s", strerror(errno));
+		return false;
+	}
+	if ((flags & DRIVE_EXCL) &&
+	    flock(d->fd, (flags & DRIVE_WRITE ? LOCK_EX : LOCK_SH) | LOCK_NB)) {
+		complain(d->path, "in use by another process");
+		return false;
+	}
+	if (!img || !img->zone_size)
+		ret = read_sidecar(d, st.st_size);
+	if (ret < 0)
+		return false;
+	d->g.max_append = IMG_MAX_APPEND;
+	if (!ret) {
+		if (!img || !img->zone_size) {
+			complain(d->path, "not a zoned device (for an image file give --zone-size)");
+			return false;
+		}
+		if (!told_geometry(d, img, st.st_size))
+			return false;
+	}
+	if (!d->g.nr_zones) {
+		complain(d->path, "smaller than one zone of %llu bytes",
+			 (unsigned long long)d->g.zone_blocks * LZ_BLOCK_SIZE);
+		return false;
+	}
+	return true;
+}
+
+static int img_zone_op(struct drive *d, enum lz_op op, u32 zone, u32 nr)
+{
+	off_t size = (off_t)d->g.zone_blocks * LZ_BLOCK_SIZE;
+
+	if (op != LZ_OP_RESET)
+		return 0;
+	return fallocate(d->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, zone * size,
+			 nr * size) ? -errno : 0;
+}
+
+static void img_close(struct drive *d)
+{
+	if (d->dirty)
+		write_sidecar(d);
+}
+
+const struct drive_kind drive_img = {
+	.open		= img_open,
+	.zone_op	= img_zone_op,
+	.close		= img_close,
+};
+
+enum { OPT_ZONE_SIZE = 0x200, OPT_ZONE_CAP, OPT_IMAGE_OPEN };
+
+static error_t parse_image(int key, char *arg, struct argp_state *state)
+{
+	struct drive_image *img = state->input;
+	u64 v;
+
+	switch (key) {
+	case OPT_ZONE_SIZE:
+		if (!parse_size(arg, &img->zone_size) || !img->zone_size)
+			usage_error(state, "--zone-size %s: not a size (such as 16M)", arg);
+		return 0;
+	case OPT_ZONE_CAP:
+		if (!parse_size(arg, &img->zone_cap) || !img->zone_cap)
+			usage_error(state, "--zone-cap %s: not a size (such as 12M)", arg);
+		return 0;
+	case OPT_IMAGE_OPEN:
+		if (!parse_number(arg, &v) || v > UINT32_MAX)
+			usage_error(state, "--drive-open %s: not a number of zones", arg);
+		img->max_open = v;
+		return 0;
+	}
+	return ARGP_ERR_UNKNOWN;
+}
+
+static const struct argp_option image_options[] = {
+	{ "zone-size", OPT_ZONE_SIZE, "SIZE", 0, "zone size of the drive in the image", 0 },
+	{ "zone-cap", OPT_ZONE_CAP, "SIZE", 0, "zone capacity (default: the zone size)", 0 },
+	{ "drive-open", OPT_IMAGE_OPEN, "N", 0, "open zone limit (default: none)", 0 },
+	{ 0 }
+};
+
+const struct argp image_argp = {
+	.options = image_options,
+	.parser = parse_image,
+};

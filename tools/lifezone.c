@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * lifezone - make, start and examine lifezone devices.
+ *
+ * One binary, a command each for what there is to do. Everything that touches
+ * the format goes through the same core the kernel module is built of, so the
+ * tool cannot disagree with the module about it.
+ */
+#include <stdlib.h>
+#include "lifezone.h"
+
+struct command {
+	const char *name;
+	int (*fn)(int argc, char **argv);
+	const char *what;
+};
+
+static const struct command commands[] = {
+	{ "format", cmd_format,	"make a lifezone device of a zoned drive" },
+	{ "start",  cmd_start,	"make its block device appear" },
+	{ "stop",   cmd_stop,	"make it go away" },
+	{ "status", cmd_status,	"show what started devices are doing" },
+	{ "list",   cmd_list,	"list started devices" },
+	{ "set",    cmd_set,	"change an option of a started device" },
+	{ "table",  cmd_table,	"print the device-mapper table line of a drive" },
+	{ "probe",  cmd_probe,	"tell whether a drive holds a lifezone device" },
+	{ "check",  cmd_check,	"verify a lifezone device that is not in use" },
+	{ "dump",   cmd_dump,	"print metadata of a drive or image, damaged or not" },
+};
+
+static void help(FILE *f)
+{
+	size_t i;
+
+	fprintf(f, "Usage: lifezone COMMAND [ARGUMENT...]\n\n");
+	for (i = 0; i < ARRAY_SIZE(commands); i++)
+		fprintf(f, "  %-8s %s\n", commands[i].name, commands[i].what);
+	fprintf(f, "\n\"lifezone COMMAND --help\" tells more; so does lifezone(8).\n");
+}
+
+int main(int argc, char **argv)
+{
+	size_t i;
+
+	argp_err_exit_status = EXIT_USAGE_;
+	if (argc < 2) {
+		help(stderr);
+		return EXIT_USAGE_;
+	}
+	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-?") || !strcmp(argv[1], "help")) {
+		help(stdout);
+		return EXIT_OK;
+	}
+	if (!strcmp(argv[1], "--version") || !strcmp(argv[1], "-V")) {
+		printf("lifezone %s, on-disk format %u\n", TOOL_VERSION, LZ_FORMAT_VERSION);
+		return EXIT_OK;
+	}
+	for (i = 0; i < ARRAY_SIZE(commands); i++) {
+		int ret;
+
+		if (strcmp(argv[1], commands[i].name))
+			continue;
+		ret = commands[i].fn(argc - 1, argv + 1);
+		if (fflush(stdout) || ferror(stdout)) {
+			complain("standard output", "cannot be written");
+			ret = ret ? ret : EXIT_FAIL;
+		}
+		return ret;
+	}
+	complain(argv[1], "no such command (\"lifezone --help\" lists them)");
+	return EXIT_USAGE_;
+}

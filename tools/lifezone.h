@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What the files of the lifezone tool share: exit codes, messages, output, and
+ * the drive that commands work on.
+ */
+#ifndef LIFEZONE_TOOL_H
+#define LIFEZONE_TOOL_H
+
+#include <argp.h>
+#include <stdio.h>
+#include <sys/types.h>
+#include <json-c/json.h>
+
+#include "../dm-lifezone/core/core.h"
+#include "../dm-lifezone/core/log.h"
+
+#define TOOL_VERSION	"0.1"
+
+/* Exit codes; check uses those of fsck. */
+enum {
+	EXIT_OK		= 0,
+	EXIT_FAIL	= 1,	/* refused or failed; nothing was written unless it says so */
+	EXIT_NONE	= 2,	/* probe: no lifezone device there */
+	EXIT_ERRORS	= 4,	/* check: errors left uncorrected */
+	EXIT_OPERATION	= 8,	/* check: could not check */
+	EXIT_USAGE_	= 16,	/* bad command line */
+};
+
+/* --- util.c: messages, numbers, names ------------------------------------------ */
+
+/* One line "lifezone: WHAT: ..." on stderr. */
+void complain(const char *what, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* The same about the command line, then exit with EXIT_USAGE_. */
+void usage_error(const struct argp_state *state, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3), noreturn));
+/* "16M" to bytes, "7" to a number; false if it is neither. */
+bool parse_size(const char *s, u64 *v);
+bool parse_number(const char *s, u64 *v);
+/* Bytes as "3.5 GiB". */
+const char *human_size(u64 bytes, char *buf, size_t n);
+void uuid_text(const u8 *uuid, char text[37]);
+/* argp_parse() for the command @name, so that help names it fully. */
+void parse_args(const struct argp *argp, const char *name, int argc, char **argv, void *input);
+
+/* --- out.c: the same facts as text or JSON -------------------------------------- */
+
+struct out {
+	bool json;
+	bool rows;		/* rows have been printed */
+	const char *title;	/* of the rows */
+	unsigned int fields;	/* of the row printed last */
+};
+
+/* Takes over the reference to @o. */
+void out_object(struct out *out, struct json_object *o);
+/* A list whose rows are printed as they come. */
+void out_rows_begin(struct out *out, const char *title);
+void out_row(struct out *out, struct json_object *o);
+void out_rows_end(struct out *out);
+
+static inline void put_str(struct json_object *o, const char *key, const char *value)
+{
+	json_object_object_add(o, key, json_object_new_string(value));
+}
+
+static inline void put_u64(struct json_object *o, const char *key, u64 value)
+{
+	json_object_object_add(o, key, json_object_new_uint64(value));
+}
+
+static inline void put_bool(struct json_object *o, const char *key, bool value)
+{
+	json_object_object_add(o, key, json_object_new_boolean(value));
+}
+
+/* A drive address, "-" where it names nothing. */
+void put_addr(struct json_object *o, const char *key, u64 addr);
+
+/* --- drive.c: a drive and the synchronous host of core on it ---------------------- */
+
+#define DRIVE_WRITE	0x1u	/* else read-only */
+#define DRIVE_EXCL	0x2u	/* refuse a device in use */
+#define DRIVE_QUIET	0x4u	/* core's warnings and news are not printed */
+#define DRIVE_SILENT	0x8u	/* nothing at all is printed */
+
+/**
+ * struct drive_image - how to take a regular file for a drive
+ * @zone_size: bytes; 0: not told
+ * @zone_cap: bytes; 0: as the size
+ * @max_open: zones; 0: no limit
+ */
+struct drive_image {
+	u64 zone_size;
+	u64 zone_cap;
+	u32 max_open;
+};
+
+struct drive;
+
+/**
+ * struct drive_kind - what differs between a block device and an image file
+ * @open: open d->path, fill in d->fd, d->g, d->base, d->z; false: it has said why
+ * @zone_op: LZ_OP_RESET or LZ_OP_FINISH on @nr zones from @zone; 0 or -errno
+ * @close: last words
+ */
+struct drive_kind {
+	bool (*open)(struct drive *d, unsigned int flags, const struct drive_image *img);
+	int (*zone_op)(struct drive *d, enum lz_op op, u32 zone, u32 nr);
+	void (*close)(struct drive *d);
+};
+
+extern const struct drive_kind drive_blk, drive_img;
+
+/**
+ * struct drive - an open drive
+ * @path: as the user named it
+ * @fd: file descriptor
+ * @flags: DRIVE_*
+ * @kind: block device or image
+ * @g: geometry, as core wants it
+ * @base: byte offset of the first sequential zone
+ * @nr_conv: conventional zones that are left alone (zones)
+ * @nr_left: zones after the last usable one that are left alone (zones)
+ * @z: a report for each zone, kept up to date by what we do
+ * @lz: core's device, once there is one
+ * @said: core has already said what was wrong
+ * @dirty: image: write pointers changed
+ */
+struct drive {
+	const char *path;
+	int fd;
+	unsigned int flags;
+	const struct drive_kind *kind;
+	struct lz_geometry g;
+	off_t base;
+	u32 nr_conv;
+	u32 nr_left;
+	struct lz_zone_report *z;
+	struct lz *lz;
+	bool said;
+	bool dirty;
+};
+
+extern const struct lz_ops drive_ops;
+
+/* NULL: it has said why. */
+struct drive *drive_open(const char *path, unsigned int flags, const struct drive_image *img);
+void drive_close(struct drive *d);
+bool drive_read(struct drive *d, u64 addr, u32 nblocks, void *buf);
+static inline u64 drive_blocks(const struct drive *d)
+{
+	return (u64)d->g.nr_zones * d->g.zone_blocks;
+}
+
+/* The options an image file is described by, for the commands that take one. */
+extern const struct argp image_argp;
+#define IMAGE_CHILD	{ &image_argp, 0, "For an image file instead of a drive:", 90 }
+
+/* --- the commands ---------------------------------------------------------------- */
+
+int cmd_format(int argc, char **argv);
+int cmd_probe(int argc, char **argv);
+int cmd_table(int argc, char **argv);
+int cmd_start(int argc, char **argv);
+int cmd_stop(int argc, char **argv);
+int cmd_status(int argc, char **argv);
+int cmd_list(int argc, char **argv);
+int cmd_set(int argc, char **argv);
+int cmd_check(int argc, char **argv);
+int cmd_dump(int argc, char **argv);
+
+#endif /* LIFEZONE_TOOL_H */

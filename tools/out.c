@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Output. A command collects facts in a JSON object once; here they become
+ * JSON for programs or aligned text for people, so the two cannot differ.
+ *
+ * Lists may be long (every extent of a drive), so their rows are printed as
+ * they come: as elements of one JSON array, or under column heads made of the
+ * first row's keys.
+ */
+#include <stdlib.h>
+#include "lifezone.h"
+
+#define KEY_WIDTH	22
+#define COLUMN_MIN	7
+
+static const char *text_of(struct json_object *v)
+{
+	if (!v)
+		return "-";
+	if (json_object_is_type(v, json_type_boolean))
+		return json_object_get_boolean(v) ? "yes" : "no";
+	return json_object_get_string(v);
+}
+
+static void print_object(struct json_object *o, int indent)
+{
+	json_object_object_foreach(o, key, v) {
+		int pad = KEY_WIDTH - indent;
+
+		if (json_object_is_type(v, json_type_object)) {
+			printf("%*s%s:\n", indent, "", key);
+			print_object(v, indent + 2);
+		} else if (json_object_is_type(v, json_type_array)) {
+			size_t i, n = json_object_array_length(v);
+
+			for (i = 0; i < n; i++)
+				printf("%*s%-*s %s\n", indent, "", pad, i ? "" : key,
+				       text_of(json_object_array_get_idx(v, i)));
+		} else {
+			printf("%*s%-*s %s\n", indent, "", pad, key, text_of(v));
+		}
+	}
+}
+
+void out_object(struct out *out, struct json_object *o)
+{
+	if (out->json)
+		puts(json_object_to_json_string_ext(o, JSON_C_TO_STRING_PRETTY |
+						    JSON_C_TO_STRING_SPACED |
+						    JSON_C_TO_STRING_NOSLASHESCAPE));
+	else
+		print_object(o, 0);
+	json_object_put(o);
+}
+
+void out_rows_begin(struct out *out, const char *title)
+{
+	out->rows = false;
+	out->title = title;
+	out->fields = 0;
+	if (out->json)
+		printf("[");
+}
+
+static int column_width(const char *key)
+{
+	int n = strlen(key);
+
+	return n < COLUMN_MIN ? COLUMN_MIN : n;
+}
+
+void out_row(struct out *out, struct json_object *o)
+{
+	unsigned int n = json_object_object_length(o);
+	bool first = true;
+
+	if (out->json) {
+		printf("%s\n  %s", out->rows ? "," : "",
+		       json_object_to_json_string_ext(o, JSON_C_TO_STRING_SPACED |
+						      JSON_C_TO_STRING_NOSLASHESCAPE));
+		out->rows = true;
+		json_object_put(o);
+		return;
+	}
+	/* A row of another shape gets heads of its own. */
+	if (n != out->fields) {
+		json_object_object_foreach(o, key, v) {
+			(void)v;
+			printf("%s%*s", first ? "" : "  ", column_width(key), key);
+			first = false;
+		}
+		putchar('\n');
+		out->fields = n;
+	}
+	first = true;
+	json_object_object_foreach(o, key, v) {
+		printf("%s%*s", first ? "" : "  ", column_width(key), text_of(v));
+		first = false;
+	}
+	putchar('\n');
+	out->rows = true;
+	json_object_put(o);
+}
+
+void out_rows_end(struct out *out)
+{
+	if (out->json)
+		printf("%s]\n", out->rows ? "\n" : "");
+	else if (!out->rows)
+		printf("no %s\n", out->title);
+}
+
+void put_addr(struct json_object *o, const char *key, u64 addr)
+{
+	if (addr == LZ_NOWHERE || addr == LZ_NO_ADDR)
+		json_object_object_add(o, key, NULL);
+	else
+		put_u64(o, key, addr);
+}

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Messages, numbers and names. A message is one line, begins with what it is
+ * about, and says what was wrong and what is allowed.
+ */
+#include <ctype.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <uuid/uuid.h>
+#include "lifezone.h"
+
+void complain(const char *what, const char *fmt, ...)
+{
+	va_list ap;
+
+	fflush(stdout);
+	fprintf(stderr, "lifezone: %s: ", what);
+	va_start(ap, fmt);
+	vfprintf(stderr, fmt, ap);
+	va_end(ap);
+	fputc('\n', stderr);
+}
+
+void usage_error(const struct argp_state *state, const char *fmt, ...)
+{
+	va_list ap;
+
+	fprintf(stderr, "%s: ", state->name);
+	va_start(ap, fmt);
+	vfprintf(stderr, fmt, ap);
+	va_end(ap);
+	fprintf(stderr, " (\"%s --help\" tells more)\n", state->name);
+	exit(EXIT_USAGE_);
+}
+
+bool parse_number(const char *s, u64 *v)
+{
+	char *end;
+
+	if (!isdigit((unsigned char)*s))
+		return false;
+	errno = 0;
+	*v = strtoull(s, &end, 0);
+	return !errno && !*end;
+}
+
+bool parse_size(const char *s, u64 *v)
+{
+	static const char units[] = "KMGTP";
+	const char *u;
+	char *end;
+	int shift = 0;
+
+	if (!isdigit((unsigned char)*s))
+		return false;
+	errno = 0;
+	*v = strtoull(s, &end, 0);
+	if (errno)
+		return false;
+	if (*end) {
+		u = strchr(units, toupper((unsigned char)*end));
+		if (!u)
+			return false;
+		shift = 10 * (u - units + 1);
+		end++;
+		if (!strcmp(end, "iB"))
+			end += 2;
+	}
+	if (*end || *v > UINT64_MAX >> shift)
+		return false;
+	*v <<= shift;
+	return true;
+}
+
+const char *human_size(u64 bytes, char *buf, size_t n)
+{
+	static const char *const units[] = { "B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB" };
+	double v = bytes;
+	size_t i = 0;
+
+	while (v >= 1024 && i < ARRAY_SIZE(units) - 1) {
+		v /= 1024;
+		i++;
+	}
+	snprintf(buf, n, v == (u64)v ? "%.0f %s" : "%.1f %s", v, units[i]);
+	return buf;
+}
+
+void uuid_text(const u8 *uuid, char text[37])
+{
+	uuid_unparse_lower(uuid, text);
+}
+
+void parse_args(const struct argp *argp, const char *name, int argc, char **argv, void *input)
+{
+	char full[32];
+	error_t err;
+
+	snprintf(full, sizeof(full), "lifezone %s", name);
+	argv[0] = full;
+	err = argp_parse(argp, argc, argv, 0, NULL, input);
+	if (err) {
+		complain(name, "%s", strerror(err));
+		exit(EXIT_USAGE_);
+	}
+}
