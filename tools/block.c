@@ -43,9 +43,7 @@ const char *zone_flag_names(u32 flags, char *buf, size_t n)
 	return buf;
 }
 
-static void add_line(struct json_object *list, const char *fmt, ...)
-	__attribute__((format(printf, 2, 3)));
-static void add_line(struct json_object *list, const char *fmt, ...)
+static __printf(2, 3) void add_line(struct json_object *list, const char *fmt, ...)
 {
 	char line[160];
 	va_list ap;
@@ -110,6 +108,11 @@ static struct json_object *addrs_json(const __le64 *e, u32 n)
 		if (le64_to_cpu(e[i]) != LZ_NOWHERE)
 			add_line(list, "%u: %llu", i, (unsigned long long)le64_to_cpu(e[i]));
 	return list;
+}
+
+static void node_fields(struct json_object *o, const struct lz_node *b)
+{
+	json_object_object_add(o, "entries", addrs_json(b->e, LZ_NODE_ENTRIES));
 }
 
 static void root_fields(struct json_object *o, const struct lz_root *r)
@@ -195,15 +198,17 @@ static void znode_fields(struct json_object *o, const struct lz_znode *b)
 {
 	struct json_object *list = json_object_new_array();
 	u32 i, n = min(le32_to_cpu(b->h.count), LZ_ZNODE_ENTRIES);
-	char flags[8];
+	char flags[8], times[80];
 
 	for (i = 0; i < n; i++) {
 		const struct lz_zent *z = &b->e[i];
 
-		add_line(list, "%u: %s class %s gen %u valid %u wp %u head %d sum_seq %u seq %llu flags %s",
-			 i, zone_state_name(z->state), class_name(z->class), le32_to_cpu(z->gen),
-			 le32_to_cpu(z->valid), le32_to_cpu(z->wp), (int)le32_to_cpu(z->head),
-			 le32_to_cpu(z->sum_seq), (unsigned long long)le64_to_cpu(z->seq),
+		snprintf(times, sizeof(times), "head %d sum_seq %u seq %llu",
+			 (int)le32_to_cpu(z->head), le32_to_cpu(z->sum_seq),
+			 (unsigned long long)le64_to_cpu(z->seq));
+		add_line(list, "%u: %s class %s gen %u valid %u wp %u %s flags %s", i,
+			 zone_state_name(z->state), class_name(z->class), le32_to_cpu(z->gen),
+			 le32_to_cpu(z->valid), le32_to_cpu(z->wp), times,
 			 zone_flag_names(le16_to_cpu(z->flags), flags, sizeof(flags)));
 	}
 	json_object_object_add(o, "zones", list);
@@ -252,15 +257,13 @@ struct json_object *block_json(const void *block, const char *why)
 		journal_fields(o, block);
 		break;
 	case LZ_BT_ZNODE:
-		if (!le16_to_cpu(h->level)) {
+		if (le16_to_cpu(h->level))
+			node_fields(o, block);
+		else
 			znode_fields(o, block);
-			break;
-		}
-		/* fall through */
+		break;
 	case LZ_BT_NODE:
-		json_object_object_add(o, "entries",
-				       addrs_json(((const struct lz_node *)block)->e,
-						  LZ_NODE_ENTRIES));
+		node_fields(o, block);
 		break;
 	case LZ_BT_SUMMARY:
 		summary_fields(o, block);

@@ -56,7 +56,7 @@ static const struct argp argp = {
 	.options = options,
 	.parser = parse,
 	.args_doc = "DEV",
-	.doc = "Verify the lifezone device on DEV, which must not be in use. Never writes.\v"
+	.doc = "Verify the lifezone device on DEV, not in use. Never writes.\v\n"
 	       "Exit status: 0 clean, 4 errors found, 8 it could not be checked, 16 usage.",
 	.children = children,
 };

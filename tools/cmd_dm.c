@@ -26,9 +26,8 @@
 static char dm_said[256];
 
 /* Keeps its first complaint, to be told in one line with ours. */
-static void keep_log(int level, const char *file, int line, int errnum, const char *f, ...)
-	__attribute__((format(printf, 5, 6)));
-static void keep_log(int level, const char *file, int line, int errnum, const char *f, ...)
+static __printf(5, 6) void keep_log(int level, const char *file, int line, int errnum,
+				    const char *f, ...)
 {
 	va_list ap;
 
@@ -278,8 +277,8 @@ static const struct argp start_argp = {
 	.options = start_options,
 	.parser = parse_start,
 	.args_doc = "DEV [NAME]",
-	.doc = "Make the block device of the lifezone device on DEV appear as "
-	       "/dev/mapper/NAME. Default NAME: lz- and its label, or the first digits of its UUID.",
+	.doc = "Make the lifezone device on DEV appear as /dev/mapper/NAME.\n"
+	       "Default NAME: lz- and its label, or the first digits of its UUID.",
 };
 
 static const struct argp table_argp = {
@@ -446,8 +445,8 @@ static error_t parse_words(int key, char *arg, struct argp_state *state)
 static const struct argp stop_argp = {
 	.parser = parse_words,
 	.args_doc = "NAME|DEV",
-	.doc = "Make a started device, named by itself or by its drive, go away. Everything "
-	       "written to it is on the drive when this returns.",
+	.doc = "Make a started device, named by itself or by its drive, go away.\n"
+	       "Everything written to it is on the drive when this returns.",
 };
 
 int cmd_stop(int argc, char **argv)
@@ -473,7 +472,7 @@ int cmd_stop(int argc, char **argv)
 		memcpy(said, dm_said, sizeof(said));
 		if (get_started(w.name, &s)) {
 			if (s.info.open_count)
-				complain(w.name, "in use, opened %d times (unmount or close it first)",
+				complain(w.name, "in use, opened %d times (unmount it first)",
 					 s.info.open_count);
 			else
 				complain(w.name, "cannot be stopped: %s", said);
@@ -488,13 +487,17 @@ int cmd_stop(int argc, char **argv)
 static const struct argp set_argp = {
 	.parser = parse_words,
 	.args_doc = "NAME|DEV KEY VALUE",
-	.doc = "Change an option of a started device until it is stopped. All but max_open and "
-	       "map_cache_mb can be changed.",
+	.doc = "Change an option of a started device until it is stopped.\n"
+	       "All but max_open and map_cache_mb can be changed.",
 };
 
 int cmd_set(int argc, char **argv)
 {
-	struct words_args a = { .min = 3, .max = 3, .missing = "a device, an option and its value" };
+	struct words_args a = {
+		.min = 3,
+		.max = 3,
+		.missing = "give a device, an option and its value",
+	};
 	struct lz_options o;
 	char why[256], msg[256];
 	int ret = EXIT_FAIL;

@@ -278,7 +278,7 @@ static void dump_zones(struct dump *p)
 	out_rows_end(&p->out);
 }
 
-/* --- journal ----------------------------------------------------------------------------- */
+/* --- journal ------------------------------------------------------------------------- */
 
 /*
  * Calls @fn for each block of the journal after the newest root, in order. It
@@ -361,7 +361,7 @@ static void dump_journal(struct dump *p)
 		printf("ends: %s\n", why);
 }
 
-/* --- map ----------------------------------------------------------------------------------- */
+/* --- map ----------------------------------------------------------------------------- */
 
 struct extent {
 	u64 lba, addr, len;
@@ -497,7 +497,7 @@ static int dump_map(struct dump *p, const struct dump_args *a)
 	return EXIT_OK;
 }
 
-/* --- summaries, roots, single blocks ---------------------------------------------------------- */
+/* --- summaries, roots, single blocks ------------------------------------------------- */
 
 /* Every block of @zone whose header says @type, whatever else is wrong with it. */
 static void search_zone(struct dump *p, u32 zone, u16 type,
@@ -651,7 +651,7 @@ static int dump_root(struct dump *p)
 	return dump_block(p, word);
 }
 
-/* --- the command -------------------------------------------------------------------------------- */
+/* --- the command --------------------------------------------------------------------- */
 
 enum { OPT_JSON = 0x100, OPT_SECTORS };
 
@@ -704,9 +704,8 @@ static const struct argp argp = {
 	       "  journal         records since the newest checkpoint\n"
 	       "  map [LBA...]    extents of the map, or where blocks lie now\n"
 	       "  summary ZONE    summaries in a data zone\n"
-	       "  block ADDR...   any blocks, by what they say they are\v"
-	       "Exit status: 0; 1 it could not be read or was not there; 4 something was damaged; "
-	       "16 usage.",
+	       "  block ADDR...   any blocks, by what they say they are\v\n"
+	       "Exit status: 0; 1 not there or unreadable; 4 something was damaged; 16 usage.",
 	.children = children,
 };
 

@@ -91,7 +91,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		for (v = 0; arg[v]; v++)
 			if ((unsigned char)arg[v] < ' ' || arg[v] == 0x7f || arg[v] == '/')
 				usage_error(state, "label with a slash or control character");
-		strcpy(a->si.label, arg);
+		memcpy(a->si.label, arg, strlen(arg) + 1);
 		return 0;
 	case OPT_UUID:
 		if (uuid_parse(arg, a->si.uuid) || uuid_is_null(a->si.uuid))
@@ -147,12 +147,12 @@ static bool holds_data(struct drive *d)
 	d->flags &= ~DRIVE_SILENT;
 	if (!ret) {
 		uuid_text(si.uuid, uuid);
-		complain(d->path, "already holds the lifezone device %s%s%s (--force formats it anew)",
+		complain(d->path, "already holds lifezone device %s%s%s (--force formats anew)",
 			 uuid, *si.label ? " " : "", si.label);
 		return true;
 	}
 	if (ret == -EPROTONOSUPPORT) {
-		complain(d->path, "holds a lifezone device of another version (--force formats it anew)");
+		complain(d->path, "holds a lifezone device of another version (--force formats)");
 		return true;
 	}
 	/* Its own descriptor: libblkid's buffers are not aligned for direct I/O. */
@@ -179,7 +179,7 @@ static bool holds_data(struct drive *d)
 		complain(d->path, "already holds data, %s %s (--force overwrites it)", how,
 			 what ? what : "unknown");
 	} else if (ret == -2) {
-		complain(d->path, "already holds data of more than one type (--force overwrites it)");
+		complain(d->path, "already holds data of several types (--force overwrites it)");
 	} else {
 		complain(d->path, "cannot be searched for data (--force formats it unsearched)");
 	}
@@ -251,12 +251,12 @@ static void report(const struct format_args *a, const struct drive *d)
 			 human_size((u64)a->si.zone_blocks << LZ_BLOCK_SHIFT, h1, sizeof(h1)),
 			 human_size((u64)a->si.zone_cap << LZ_BLOCK_SHIFT, h2, sizeof(h2)));
 		put_str(o, "zones", text);
-		snprintf(text, sizeof(text), "2 zones root, %u metadata, %u cleaning; spare %u.%u %%",
+		snprintf(text, sizeof(text), "2 zones root, %u metadata, %u GC; spare %u.%u %%",
 			 a->si.meta_zones, a->si.gc_zones, a->si.spare_permille / 10,
 			 a->si.spare_permille % 10);
 		put_str(o, "reserve", text);
 		if (d->nr_conv || d->nr_left) {
-			snprintf(text, sizeof(text), "%u before, %u after (conventional or smaller)",
+			snprintf(text, sizeof(text), "%u before, %u after (of other kinds)",
 				 d->nr_conv, d->nr_left);
 			put_str(o, "zones left alone", text);
 		}

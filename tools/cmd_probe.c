@@ -54,7 +54,7 @@ static const struct argp probe_argp = {
 	.options = probe_options,
 	.parser = parse_probe,
 	.args_doc = "DEV",
-	.doc = "Tell whether DEV holds a lifezone device, and which.\v"
+	.doc = "Tell whether DEV holds a lifezone device, and which.\v\n"
 	       "Exit status: 0 it does, 1 it cannot be read or is damaged, 2 it does not.",
 	.children = children,
 };

@@ -172,7 +172,7 @@ static bool blk_open(struct drive *d, unsigned int flags, const struct drive_ima
 	u64 bytes = 0;
 
 	if (img && img->zone_size) {
-		complain(d->path, "a block device has zones of its own (--zone-size is for image files)");
+		complain(d->path, "has zones of its own (--zone-size is for image files)");
 		return false;
 	}
 	/*

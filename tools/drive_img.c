@@ -163,7 +163,7 @@ static bool told_geometry(struct drive *d, const struct drive_image *img, off_t 
 		return false;
 	}
 	if (cap % LZ_BLOCK_SIZE || cap > img->zone_size) {
-		complain(d->path, "zone capacity %llu (a multiple of 4096 up to the zone size is needed)",
+		complain(d->path, "zone capacity %llu (a multiple of 4096, at most the size)",
 			 (unsigned long long)cap);
 		return false;
 	}
@@ -201,7 +201,7 @@ static bool img_open(struct drive *d, unsigned int flags, const struct drive_ima
 	d->g.max_append = IMG_MAX_APPEND;
 	if (!ret) {
 		if (!img || !img->zone_size) {
-			complain(d->path, "not a zoned device (for an image file give --zone-size)");
+			complain(d->path, "not a zoned device (an image file needs --zone-size)");
 			return false;
 		}
 		if (!told_geometry(d, img, st.st_size))

@@ -28,7 +28,7 @@ static const struct command commands[] = {
 	{ "dump",   cmd_dump,	"print metadata of a drive or image, damaged or not" },
 };
 
-static void help(FILE *f)
+static void print_commands(FILE *f)
 {
 	size_t i;
 
@@ -44,11 +44,11 @@ int main(int argc, char **argv)
 
 	argp_err_exit_status = EXIT_USAGE_;
 	if (argc < 2) {
-		help(stderr);
+		print_commands(stderr);
 		return EXIT_USAGE_;
 	}
 	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-?") || !strcmp(argv[1], "help")) {
-		help(stdout);
+		print_commands(stdout);
 		return EXIT_OK;
 	}
 	if (!strcmp(argv[1], "--version") || !strcmp(argv[1], "-V")) {

@@ -8,6 +8,7 @@
 
 #include <argp.h>
 #include <stdio.h>
+#include <stdnoreturn.h>
 #include <sys/types.h>
 #include <json-c/json.h>
 
@@ -15,6 +16,10 @@
 #include "../dm-lifezone/core/log.h"
 
 #define TOOL_VERSION	"0.1"
+
+#ifndef __printf
+#define __printf(a, b)	__attribute__((__format__(__printf__, a, b)))
+#endif
 
 /* Exit codes; check uses those of fsck. */
 enum {
@@ -29,10 +34,9 @@ enum {
 /* --- util.c: messages, numbers, names ------------------------------------------ */
 
 /* One line "lifezone: WHAT: ..." on stderr. */
-void complain(const char *what, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void complain(const char *what, const char *fmt, ...) __printf(2, 3);
 /* The same about the command line, then exit with EXIT_USAGE_. */
-void usage_error(const struct argp_state *state, const char *fmt, ...)
-	__attribute__((format(printf, 2, 3), noreturn));
+noreturn void usage_error(const struct argp_state *state, const char *fmt, ...) __printf(2, 3);
 /* "16M" to bytes, "7" to a number; false if it is neither. */
 bool parse_size(const char *s, u64 *v);
 bool parse_number(const char *s, u64 *v);
