@@ -17,10 +17,6 @@
 
 #define TOOL_VERSION	"0.1"
 
-#ifndef __printf
-#define __printf(a, b)	__attribute__((__format__(__printf__, a, b)))
-#endif
-
 /* Exit codes; check uses those of fsck. */
 enum {
 	EXIT_OK		= 0,
