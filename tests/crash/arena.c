@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The memory of one core instance: a region handed out from the bottom up, with
+ * a free list for each power of two. Under a sanitizer every allocation is one of
+ * its own and a reset frees them one by one, so that the sanitizer sees it all.
+ */
+#include <assert.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include "arena.h"
+
+#define ARENA_BYTES	((size_t)1 << 32)	/* of address space */
+#define HEAD		64u			/* in front of each allocation */
+#define NR_ORDERS	40
+
+#define ARENA_LIVE	0x11feull
+#define ARENA_DEAD	0xdeadull
+
+/**
+ * struct head - in front of an allocation
+ * @size: as asked for (bytes)
+ * @order: log2 of what it takes up
+ * @magic: ARENA_LIVE or ARENA_DEAD
+ * @next: in the free list, or all of them under a sanitizer
+ * @prev: under a sanitizer
+ */
+struct head {
+	size_t size;
+	unsigned int order;
+	unsigned int magic;
+	struct head *next;
+	struct head *prev;
+};
+
+static size_t live;
+
+#ifdef __SANITIZE_ADDRESS__
+
+static struct head *all;
+
+void *arena_aligned(size_t align, size_t size)
+{
+	size_t pad = align > HEAD ? align : HEAD;
+	char *raw = aligned_alloc(pad, (size + 2 * pad - 1) / pad * pad);
+	struct head *h;
+
+	if (!raw)
+		abort();
+	h = (struct head *)(raw + pad - HEAD);
+	memset(h, 0, HEAD);
+	h->order = pad;
+	h->magic = ARENA_LIVE;
+	h->next = all;
+	if (all)
+		all->prev = h;
+	all = h;
+	live++;
+	return raw + pad;
+}
+
+void arena_free(void *p)
+{
+	struct head *h;
+
+	if (!p)
+		return;
+	h = (struct head *)((char *)p - HEAD);
+	assert(h->magic == ARENA_LIVE);
+	h->magic = ARENA_DEAD;
+	if (h->next)
+		h->next->prev = h->prev;
+	if (h->prev)
+		h->prev->next = h->next;
+	else
+		all = h->next;
+	live--;
+	free((char *)p - h->order);
+}
+
+void arena_reset(void)
+{
+	while (all)
+		arena_free((char *)all + HEAD);
+}
+
+#else
+
+static char *base;
+static size_t used;
+static struct head *spare[NR_ORDERS];
+
+void *arena_aligned(size_t align, size_t size)
+{
+	unsigned int order = 6;
+	struct head *h;
+	size_t at;
+
+	while (((size_t)1 << order) < size)
+		order++;
+	live++;
+	/* Of one order are blocks of 4 KiB and more always aligned to a page. */
+	h = spare[order];
+	if (h) {
+		spare[order] = h->next;
+		h->size = size;
+		h->magic = ARENA_LIVE;
+		return (char *)h + HEAD;
+	}
+	if (!base) {
+		base = mmap(NULL, ARENA_BYTES, PROT_READ | PROT_WRITE,
+			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+		if (base == MAP_FAILED)
+			abort();
+	}
+	if (align < HEAD)
+		align = HEAD;
+	if (order >= 12)
+		align = 4096;
+	at = (used + HEAD + align - 1) & ~(align - 1);
+	used = at + ((size_t)1 << order);
+	if (used > ARENA_BYTES)
+		abort();
+	h = (struct head *)(base + at - HEAD);
+	h->size = size;
+	h->order = order;
+	h->magic = ARENA_LIVE;
+	return base + at;
+}
+
+void arena_free(void *p)
+{
+	struct head *h;
+
+	if (!p)
+		return;
+	h = (struct head *)((char *)p - HEAD);
+	assert(h->magic == ARENA_LIVE);
+	h->magic = ARENA_DEAD;
+	/* Use after free shows itself: nothing sensible begins like this. */
+	memset(p, 0xa5, h->size < 64 ? h->size : 64);
+	h->next = spare[h->order];
+	spare[h->order] = h;
+	live--;
+}
+
+void arena_reset(void)
+{
+	memset(spare, 0, sizeof(spare));
+	used = 0;
+	live = 0;
+}
+
+#endif
+
+void *arena_calloc(size_t n, size_t size)
+{
+	void *p = arena_aligned(16, n * size);
+
+	return memset(p, 0, n * size);
+}
+
+size_t arena_live(void)
+{
+	return live;
+}

@@ -1,0 +1,619 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A zoned drive with a volatile write cache, as a model.
+ *
+ * A zone is written in order, so its content below the write pointer never
+ * changes until a reset, and one image serves as both the volatile and the
+ * durable one: durable is a prefix of it. A flush makes durable what had
+ * completed when it was submitted, the least a drive promises; FUA a write and
+ * the prefix of its zone. At a cut each zone independently keeps some length
+ * between the durable and the written one. Resets and finishes are durable once
+ * executed.
+ *
+ * Ordinary writes to a zone execute one at a time in the order of submission,
+ * as the block layer's zone write plugs arrange it; everything else in any order.
+ */
+#include <stdio.h>
+#include "drive.h"
+
+struct link {
+	void *next;
+};
+
+static const char * const op_names[] = {
+	[LZ_OP_READ] = "read", [LZ_OP_WRITE] = "write", [LZ_OP_APPEND] = "append",
+	[LZ_OP_RESET] = "reset", [LZ_OP_FINISH] = "finish", [LZ_OP_FLUSH] = "flush",
+};
+
+const char *drive_op_name(u8 op)
+{
+	return op < ARRAY_SIZE(op_names) ? op_names[op] : "?";
+}
+
+static void *pool_get(void **pool, size_t size)
+{
+	struct link *l = *pool;
+
+	if (l) {
+		*pool = l->next;
+		return l;
+	}
+	l = aligned_alloc(64, (size + 63) & ~(size_t)63);
+	if (!l)
+		abort();
+	return l;
+}
+
+static void pool_put(void **pool, void *p)
+{
+	struct link *l = p;
+
+	l->next = *pool;
+	*pool = l;
+}
+
+static void pool_free(void **pool)
+{
+	struct link *l;
+
+	while ((l = *pool)) {
+		*pool = l->next;
+		free(l);
+	}
+}
+
+struct drive *drive_new(const struct lz_geometry *g, u64 seed)
+{
+	struct drive *d = calloc(1, sizeof(*d));
+	u32 i;
+
+	if (!d)
+		abort();
+	d->g = *g;
+	rnd_seed(&d->rnd, seed, 0);
+	d->z = calloc(g->nr_zones, sizeof(*d->z));
+	d->max_cmds = 256;
+	d->cmds = calloc(d->max_cmds, sizeof(*d->cmds));
+	if (!d->z || !d->cmds)
+		abort();
+	for (i = 0; i < g->nr_zones; i++) {
+		d->z[i].b = calloc(g->zone_cap, sizeof(*d->z[i].b));
+		if (!d->z[i].b)
+			abort();
+	}
+	return d;
+}
+
+static void drop_blocks(struct drive *d, struct drive_zone *z, u32 from)
+{
+	u32 i;
+
+	for (i = from; i < z->data; i++) {
+		if (z->b[i].data)
+			pool_put(&d->free_blocks, z->b[i].data);
+		z->b[i].data = NULL;
+	}
+	if (z->data > from)
+		z->data = from;
+}
+
+void drive_free(struct drive *d)
+{
+	u32 i;
+
+	for (i = 0; i < d->nr_cmds; i++)
+		if (d->cmds[i]->snap)
+			pool_put(&d->free_snaps, d->cmds[i]->snap);
+	for (i = 0; i < d->g.nr_zones; i++) {
+		drop_blocks(d, &d->z[i], 0);
+		free(d->z[i].b);
+	}
+	pool_free(&d->free_blocks);
+	pool_free(&d->free_snaps);
+	free(d->cmds);
+	free(d->z);
+	free(d);
+}
+
+static bool is_write(u8 op)
+{
+	return op == LZ_OP_WRITE || op == LZ_OP_APPEND;
+}
+
+static bool is_mgmt(u8 op)
+{
+	return op == LZ_OP_RESET || op == LZ_OP_FINISH;
+}
+
+static bool flushes(const struct drive_cmd *c)
+{
+	return c->op == LZ_OP_FLUSH || (c->flags & LZ_CMD_PREFLUSH);
+}
+
+/* --- content -------------------------------------------------------------------- */
+
+static void put_block(struct drive *d, struct drive_block *b, const u8 *buf)
+{
+	u64 head[2], tail[2];
+
+	memcpy(head, buf, 16);
+	memcpy(tail, buf + LZ_BLOCK_SIZE - 16, 16);
+	if (head[0] == DRIVE_DATA_MAGIC && head[1] == tail[0] && head[1] == ~tail[1]) {
+		b->tag = head[1];
+		return;
+	}
+	b->data = pool_get(&d->free_blocks, LZ_BLOCK_SIZE);
+	memcpy(b->data, buf, LZ_BLOCK_SIZE);
+}
+
+static void get_data(u8 *buf, u64 tag)
+{
+	u64 head[2] = { DRIVE_DATA_MAGIC, tag };
+	u64 tail[2] = { tag, ~tag };
+
+	memcpy(buf, head, 16);
+	memcpy(buf + LZ_BLOCK_SIZE - 16, tail, 16);
+}
+
+static void get_fill(u8 *buf, u8 fill, u64 where)
+{
+	u64 x;
+	u32 i;
+
+	if (fill != DRIVE_FILL_GARBAGE) {
+		memset(buf, fill == DRIVE_FILL_ONES ? 0xff : 0, LZ_BLOCK_SIZE);
+		return;
+	}
+	for (i = 0; i < LZ_BLOCK_SIZE; i += 8) {
+		x = rnd_mix(where * LZ_BLOCK_SIZE + i + 1);
+		memcpy(buf + i, &x, 8);
+	}
+}
+
+static u64 peek(const struct drive_zone *z, u32 off)
+{
+	if (off >= z->wp)
+		return DRIVE_TAG_ONES;
+	if (off >= z->data) {
+		if (z->fill == DRIVE_FILL_ZEROS)
+			return DRIVE_TAG_ZEROS;
+		return z->fill == DRIVE_FILL_ONES ? DRIVE_TAG_ONES : DRIVE_TAG_GARBAGE;
+	}
+	return z->b[off].data ? DRIVE_TAG_META : z->b[off].tag;
+}
+
+u64 drive_peek(const struct drive *d, u64 addr)
+{
+	u64 zone = addr / d->g.zone_blocks;
+
+	if (zone >= d->g.nr_zones)
+		return DRIVE_TAG_ONES;
+	return peek(&d->z[zone], addr % d->g.zone_blocks);
+}
+
+static void get_block(struct drive *d, u32 zone, u32 off, u8 *buf)
+{
+	struct drive_zone *z = &d->z[zone];
+
+	if (off >= z->wp)
+		memset(buf, 0xff, LZ_BLOCK_SIZE);
+	else if (off >= z->data)
+		get_fill(buf, z->fill, (u64)zone << 32 | off);
+	else if (z->b[off].data)
+		memcpy(buf, z->b[off].data, LZ_BLOCK_SIZE);
+	else
+		get_data(buf, z->b[off].tag);
+}
+
+/* --- taking effect -------------------------------------------------------------- */
+
+static void set_cond(struct drive *d, struct drive_zone *z, u8 cond)
+{
+	if (z->cond == LZ_COND_OPEN)
+		d->active--;
+	z->cond = cond;
+	if (z->cond == LZ_COND_OPEN)
+		d->active++;
+}
+
+void drive_set_cond(struct drive *d, u32 zone, enum lz_zone_cond cond)
+{
+	set_cond(d, &d->z[zone], cond);
+}
+
+static bool may_activate(const struct drive *d)
+{
+	return !d->g.max_open || d->active < d->g.max_open;
+}
+
+static void make_durable(struct drive *d, const struct drive_cmd *c)
+{
+	struct drive_zone *z;
+	u32 i;
+
+	for (i = 0; i < d->g.nr_zones; i++) {
+		z = &d->z[i];
+		if (z->gen == c->snap[i] >> 32 && z->durable < (u32)c->snap[i])
+			z->durable = (u32)c->snap[i];
+	}
+}
+
+static void write_blocks(struct drive *d, struct drive_zone *z, const struct drive_cmd *c, u32 n)
+{
+	const u8 *buf = c->buf;
+	u32 i;
+
+	if (z->cond == LZ_COND_EMPTY)
+		set_cond(d, z, LZ_COND_OPEN);
+	for (i = 0; i < n; i++) {
+		struct drive_block *b = &z->b[z->wp + i];
+
+		if (c->tags)
+			b->tag = c->tags[i];
+		else
+			put_block(d, b, buf + (size_t)i * LZ_BLOCK_SIZE);
+	}
+	z->wp += n;
+	z->data = z->wp;
+	if (z->wp == d->g.zone_cap)
+		set_cond(d, z, LZ_COND_FULL);
+}
+
+static void reset_zone(struct drive *d, struct drive_zone *z)
+{
+	drop_blocks(d, z, 0);
+	set_cond(d, z, LZ_COND_EMPTY);
+	z->wp = 0;
+	z->done = 0;
+	z->durable = 0;
+	z->gen++;
+}
+
+static void finish_zone(struct drive *d, struct drive_zone *z)
+{
+	z->wp = d->g.zone_cap;
+	z->fill = rnd_below(&d->rnd, DRIVE_NR_FILLS);
+	set_cond(d, z, LZ_COND_FULL);
+}
+
+static void execute_write(struct drive *d, struct drive_cmd *c)
+{
+	struct drive_zone *z = &d->z[c->zone];
+
+	if (c->op == LZ_OP_WRITE && c->off != z->wp)
+		d->fail(d->ctx, "zone %u: write at %u, write pointer at %u", c->zone, c->off,
+			z->wp);
+	if (z->cond == LZ_COND_FULL || z->wp + c->n > d->g.zone_cap)
+		d->fail(d->ctx, "zone %u: %s of %u blocks at %u is beyond the capacity",
+			c->zone, drive_op_name(c->op), c->n, z->wp);
+	if (z->cond == LZ_COND_EMPTY && !may_activate(d))
+		d->fail(d->ctx, "zone %u: %s would open it, but %u zones are active already",
+			c->zone, drive_op_name(c->op), d->active);
+	c->off = z->wp;
+	write_blocks(d, z, c, c->n);
+	if (c->flags & LZ_CMD_FUA)
+		z->durable = z->wp;
+}
+
+static void execute_read(struct drive *d, struct drive_cmd *c)
+{
+	struct drive_zone *z = &d->z[c->zone];
+	u8 *buf = c->buf;
+	u32 i;
+
+	if (c->off + c->n > z->wp && !d->reads_anywhere)
+		d->fail(d->ctx, "zone %u: read of %u blocks at %u, write pointer at %u",
+			c->zone, c->n, c->off, z->wp);
+	for (i = 0; i < c->n; i++) {
+		if (c->tags)
+			c->tags[i] = peek(z, c->off + i);
+		else
+			get_block(d, c->zone, c->off + i, buf + (size_t)i * LZ_BLOCK_SIZE);
+	}
+}
+
+static void execute(struct drive *d, struct drive_cmd *c)
+{
+	struct drive_zone *z = c->op == LZ_OP_FLUSH ? NULL : &d->z[c->zone];
+
+	c->executed = true;
+	c->error = 0;
+	if (z && (z->cond == LZ_COND_OFFLINE ||
+		  (z->cond == LZ_COND_READONLY && c->op != LZ_OP_READ))) {
+		c->error = -EIO;
+		return;
+	}
+	if (flushes(c))
+		make_durable(d, c);
+	switch (c->op) {
+	case LZ_OP_READ:
+		execute_read(d, c);
+		break;
+	case LZ_OP_WRITE:
+	case LZ_OP_APPEND:
+		execute_write(d, c);
+		break;
+	case LZ_OP_RESET:
+		reset_zone(d, z);
+		break;
+	case LZ_OP_FINISH:
+		finish_zone(d, z);
+		break;
+	}
+}
+
+/* --- commands in flight --------------------------------------------------------- */
+
+static void account(struct drive *d, const struct drive_cmd *c, int by)
+{
+	struct drive_zone *z;
+
+	if (c->op == LZ_OP_FLUSH)
+		return;
+	z = &d->z[c->zone];
+	switch (c->op) {
+	case LZ_OP_READ:
+		z->reads += by;
+		break;
+	case LZ_OP_WRITE:
+		z->writes += by;
+		break;
+	case LZ_OP_APPEND:
+		z->appends += by;
+		break;
+	default:
+		z->mgmt += by;
+	}
+}
+
+static void check_rules(struct drive *d, const struct drive_cmd *c)
+{
+	const char *name = drive_op_name(c->op);
+	struct drive_zone *z;
+
+	if (d->read_only && c->op != LZ_OP_READ)
+		d->fail(d->ctx, "%s to zone %u by a read-only instance", name, c->zone);
+	if (c->op == LZ_OP_FLUSH)
+		return;
+	if (c->zone >= d->g.nr_zones)
+		d->fail(d->ctx, "%s to zone %u of %u", name, c->zone, d->g.nr_zones);
+	z = &d->z[c->zone];
+	if (is_mgmt(c->op)) {
+		if (c->off)
+			d->fail(d->ctx, "zone %u: %s at offset %u", c->zone, name, c->off);
+		if (z->writes || z->appends || z->mgmt || (c->op == LZ_OP_RESET && z->reads))
+			d->fail(d->ctx,
+				"zone %u: %s with %u reads, %u writes, %u appends, %u resets in flight",
+				c->zone, name, z->reads, z->writes, z->appends, z->mgmt);
+		return;
+	}
+	if (!c->n || (is_write(c->op) && d->g.max_append && c->n > d->g.max_append))
+		d->fail(d->ctx, "zone %u: %s of %u blocks", c->zone, name, c->n);
+	if (c->off + c->n > d->g.zone_cap)
+		d->fail(d->ctx, "zone %u: %s of %u blocks at %u", c->zone, name, c->n, c->off);
+	if (z->mgmt)
+		d->fail(d->ctx, "zone %u: %s during a reset or finish", c->zone, name);
+	if ((c->op == LZ_OP_WRITE && z->appends) || (c->op == LZ_OP_APPEND && z->writes))
+		d->fail(d->ctx, "zone %u: writes and appends in flight together", c->zone);
+}
+
+void drive_submit(struct drive *d, struct drive_cmd *c)
+{
+	u32 i;
+
+	check_rules(d, c);
+	if (d->nr_cmds == d->max_cmds) {
+		d->max_cmds *= 2;
+		d->cmds = realloc(d->cmds, d->max_cmds * sizeof(*d->cmds));
+		if (!d->cmds)
+			abort();
+	}
+	c->executed = false;
+	c->seq = d->seq++;
+	c->slot = d->nr_cmds;
+	c->snap = NULL;
+	d->cmds[d->nr_cmds++] = c;
+	account(d, c, 1);
+	if (!flushes(c))
+		return;
+	c->snap = pool_get(&d->free_snaps, d->g.nr_zones * sizeof(*c->snap));
+	for (i = 0; i < d->g.nr_zones; i++)
+		c->snap[i] = (u64)d->z[i].gen << 32 | d->z[i].done;
+}
+
+static void complete(struct drive *d, struct drive_cmd *c)
+{
+	struct drive_zone *z;
+
+	d->cmds[c->slot] = d->cmds[--d->nr_cmds];
+	d->cmds[c->slot]->slot = c->slot;
+	account(d, c, -1);
+	if (c->snap)
+		pool_put(&d->free_snaps, c->snap);
+	c->snap = NULL;
+	if (!is_write(c->op) || c->error)
+		return;
+	z = &d->z[c->zone];
+	z->done = max(z->done, c->off + c->n);
+}
+
+/* Ordinary writes to a zone go one by one: the oldest stands for all. */
+static struct drive_cmd *oldest_write(struct drive *d, struct drive_cmd *c)
+{
+	u32 i;
+
+	if (c->op != LZ_OP_WRITE || d->z[c->zone].writes == 1)
+		return c;
+	for (i = 0; i < d->nr_cmds; i++)
+		if (d->cmds[i]->op == LZ_OP_WRITE && d->cmds[i]->zone == c->zone &&
+		    d->cmds[i]->seq < c->seq)
+			c = d->cmds[i];
+	return c;
+}
+
+struct drive_cmd *drive_step(struct drive *d)
+{
+	struct drive_cmd *c;
+
+	c = oldest_write(d, d->cmds[rnd_below(&d->rnd, d->nr_cmds)]);
+	if (!c->executed) {
+		execute(d, c);
+		if (rnd_below(&d->rnd, 2))
+			return NULL;
+	}
+	complete(d, c);
+	return c;
+}
+
+bool drive_finish_now(struct drive *d, struct drive_cmd *c)
+{
+	if (oldest_write(d, c) != c)
+		return false;
+	execute(d, c);
+	complete(d, c);
+	return true;
+}
+
+/* --- power cuts ------------------------------------------------------------------ */
+
+/* A command in flight when power fails takes effect wholly, in part or not at all. */
+static void cut_cmd(struct drive *d, struct drive_cmd *c)
+{
+	struct drive_zone *z = c->op == LZ_OP_FLUSH ? NULL : &d->z[c->zone];
+	u32 n, how = rnd_below(&d->rnd, 3);
+
+	if (c->executed || c->op == LZ_OP_READ || !how)
+		return;
+	if (z && (z->cond == LZ_COND_OFFLINE || z->cond == LZ_COND_READONLY))
+		return;
+	if (flushes(c))
+		make_durable(d, c);
+	switch (c->op) {
+	case LZ_OP_RESET:
+		reset_zone(d, z);
+		return;
+	case LZ_OP_FINISH:
+		finish_zone(d, z);
+		return;
+	case LZ_OP_FLUSH:
+		return;
+	}
+	n = how == 1 ? rnd_below(&d->rnd, c->n) : c->n;
+	if (!n || z->stopped || z->cond == LZ_COND_FULL || z->wp + n > d->g.zone_cap)
+		return;
+	if (c->op == LZ_OP_WRITE && c->off != z->wp)
+		return;
+	if (z->cond == LZ_COND_EMPTY && !may_activate(d))
+		return;
+	write_blocks(d, z, c, n);
+	z->stopped = n < c->n;
+}
+
+enum cut_how {
+	CUT_KEEP_ALL,		/* the cache survives */
+	CUT_LOSE_ALL,		/* all of it is lost */
+	CUT_KEEP_OR_LOSE,	/* all or nothing, each zone for itself */
+	CUT_ANYWHERE,		/* any length, each zone for itself */
+	CUT_LOSE_ONE,		/* one zone loses all, the others keep all */
+	CUT_KEEP_ONE,		/* one zone keeps all, the others lose all */
+	CUT_NR,
+};
+
+static u32 cut_length(struct drive *d, u32 how, bool chosen, u32 lo, u32 hi)
+{
+	switch (how) {
+	case CUT_KEEP_ALL:
+		return hi;
+	case CUT_LOSE_ALL:
+		return lo;
+	case CUT_KEEP_OR_LOSE:
+		return rnd_below(&d->rnd, 2) ? lo : hi;
+	case CUT_LOSE_ONE:
+		return chosen ? lo : hi;
+	case CUT_KEEP_ONE:
+		return chosen ? hi : lo;
+	}
+	return rnd_range(&d->rnd, lo, hi);
+}
+
+static void cut_zone(struct drive *d, struct drive_zone *z, u32 how, bool chosen)
+{
+	u32 keep = z->data;
+
+	if (z->durable < z->data && z->cond <= LZ_COND_FULL)
+		keep = cut_length(d, how, chosen, z->durable, z->data);
+	if (z->cond == LZ_COND_OPEN) {
+		drop_blocks(d, z, keep);
+		z->wp = keep;
+		if (!keep)
+			set_cond(d, z, LZ_COND_EMPTY);
+		else if (d->full_permille && rnd_permille(&d->rnd, d->full_permille))
+			finish_zone(d, z);
+	} else if (z->cond == LZ_COND_FULL && keep < z->data) {
+		/*
+		 * It may come back open only within the drive's resources, and
+		 * not after a finish; otherwise it is full and what was lost
+		 * reads as anything.
+		 */
+		bool finished = z->data < d->g.zone_cap;
+
+		drop_blocks(d, z, keep);
+		if (finished) {
+			z->fill = rnd_below(&d->rnd, DRIVE_NR_FILLS);
+		} else if (keep && may_activate(d) && rnd_below(&d->rnd, 2)) {
+			z->wp = keep;
+			set_cond(d, z, LZ_COND_OPEN);
+		} else if (!keep && rnd_below(&d->rnd, 2)) {
+			z->wp = 0;
+			set_cond(d, z, LZ_COND_EMPTY);
+		} else {
+			z->fill = rnd_below(&d->rnd, DRIVE_NR_FILLS);
+		}
+	} else {
+		drop_blocks(d, z, keep);
+	}
+	z->done = z->wp;
+	z->durable = z->data;
+}
+
+void drive_cut(struct drive *d)
+{
+	u32 how = rnd_below(&d->rnd, CUT_NR);
+	u32 chosen = rnd_below(&d->rnd, d->g.nr_zones);
+	u32 i, j, volatile_zones = 0;
+
+	for (i = 0; i < d->g.nr_zones; i++)
+		d->z[i].stopped = false;
+	for (i = d->nr_cmds; i > 1; i--) {
+		j = rnd_below(&d->rnd, i);
+		swap(d->cmds[i - 1], d->cmds[j]);
+	}
+	for (i = 0; i < d->nr_cmds; i++) {
+		cut_cmd(d, d->cmds[i]);
+		if (d->cmds[i]->snap)
+			pool_put(&d->free_snaps, d->cmds[i]->snap);
+	}
+	d->nr_cmds = 0;
+
+	/* The chosen one is better one with something to lose. */
+	for (i = 0; i < d->g.nr_zones; i++)
+		if (d->z[i].durable < d->z[i].data && !rnd_below(&d->rnd, ++volatile_zones))
+			chosen = i;
+	for (i = 0; i < d->g.nr_zones; i++) {
+		cut_zone(d, &d->z[i], how, i == chosen);
+		d->z[i].reads = 0;
+		d->z[i].writes = 0;
+		d->z[i].appends = 0;
+		d->z[i].mgmt = 0;
+	}
+}
+
+void drive_report(const struct drive *d, struct lz_zone_report *r)
+{
+	u32 i;
+
+	for (i = 0; i < d->g.nr_zones; i++) {
+		r[i].wp = d->z[i].wp;
+		r[i].cond = d->z[i].cond;
+	}
+}

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * A zoned drive with a volatile write cache, as a model.
+ *
+ * A command passes three points: submitted, executed (it takes effect),
+ * completed (its owner hears of it). Which command moves on next is drawn from
+ * the seed. What a rule of zoned drives or of the block layer forbids is not
+ * answered with an error but reported through @fail: no correct host does it.
+ *
+ * Content. A block of user data is only its tag; anything else is kept whole.
+ * In a buffer, a data block is DRIVE_DATA_MAGIC and the tag at the start, the
+ * tag and its complement at the end; the middle is left as it was.
+ */
+#ifndef LZCRASH_DRIVE_H
+#define LZCRASH_DRIVE_H
+
+#include "../../dm-lifezone/core/core.h"
+#include "rnd.h"
+
+#define DRIVE_DATA_MAGIC	0x5441446b636f6c42ull
+
+/* Tags that no user writes. */
+#define DRIVE_TAG_ZEROS		0ull
+#define DRIVE_TAG_ONES		(~0ull)		/* read beyond the write pointer */
+#define DRIVE_TAG_GARBAGE	(~1ull)
+#define DRIVE_TAG_META		(~2ull)		/* not a block of user data */
+
+/**
+ * struct drive_cmd - a command
+ * @op: enum lz_op
+ * @flags: LZ_CMD_*
+ * @executed: it has taken effect
+ * @zone: number of the zone
+ * @off: READ, WRITE: offset in the zone; APPEND: where it landed (blocks)
+ * @n: length (blocks)
+ * @buf: blocks, or
+ * @tags: only their tags
+ * @error: 0 or a negative errno
+ * @slot: position among the commands in flight
+ * @seq: order of submission
+ * @snap: for each zone, what had been completed when a flush was submitted
+ */
+struct drive_cmd {
+	u8 op;
+	u8 flags;
+	bool executed;
+	u32 zone;
+	u32 off;
+	u32 n;
+	void *buf;
+	u64 *tags;
+	int error;
+	u32 slot;
+	u64 seq;
+	u64 *snap;
+};
+
+/**
+ * struct drive_block - content of a block
+ * @tag: of user data, where @data is NULL
+ * @data: the whole block
+ */
+struct drive_block {
+	u64 tag;
+	u8 *data;
+};
+
+/* What reads return where a full zone holds nothing that survived. */
+enum drive_fill { DRIVE_FILL_ZEROS, DRIVE_FILL_ONES, DRIVE_FILL_GARBAGE, DRIVE_NR_FILLS };
+
+/**
+ * struct drive_zone - a zone
+ * @b: its blocks
+ * @wp: write pointer; the capacity when full (blocks)
+ * @data: blocks that hold something; less than @wp after a finish or a loss
+ * @done: blocks covered by completed writes
+ * @durable: blocks that survive a cut
+ * @gen: resets so far
+ * @cond: enum lz_zone_cond
+ * @fill: enum drive_fill, for @data..@wp
+ * @stopped: scratch of a cut: a write in it was torn
+ * @reads: commands in flight
+ * @writes: commands in flight
+ * @appends: commands in flight
+ * @mgmt: resets and finishes in flight
+ */
+struct drive_zone {
+	struct drive_block *b;
+	u32 wp;
+	u32 data;
+	u32 done;
+	u32 durable;
+	u32 gen;
+	u8 cond;
+	u8 fill;
+	bool stopped;
+	u32 reads;
+	u32 writes;
+	u32 appends;
+	u32 mgmt;
+};
+
+/**
+ * struct drive - a drive
+ * @g: geometry
+ * @rnd: its randomness
+ * @z: zones
+ * @active: zones open or closed
+ * @cmds: commands in flight
+ * @nr_cmds: how many
+ * @max_cmds: and how many fit
+ * @seq: commands submitted so far
+ * @read_only: a write of any kind is a failure
+ * @reads_anywhere: reads beyond the write pointer are allowed (recovery looks
+ *	for the end of the log)
+ * @full_permille: chance of an open zone to come back full from a cut
+ * @free_blocks: spare 4 KiB blocks, linked through their first word
+ * @free_snaps: likewise
+ * @fail: a rule was broken; does not return
+ * @ctx: for @fail
+ */
+struct drive {
+	struct lz_geometry g;
+	struct rnd rnd;
+	struct drive_zone *z;
+	u32 active;
+	struct drive_cmd **cmds;
+	u32 nr_cmds;
+	u32 max_cmds;
+	u64 seq;
+	bool read_only;
+	bool reads_anywhere;
+	u32 full_permille;
+	void *free_blocks;
+	void *free_snaps;
+	void (*fail)(void *ctx, const char *fmt, ...) __printf(2, 3) __noreturn;
+	void *ctx;
+};
+
+struct drive *drive_new(const struct lz_geometry *g, u64 seed);
+void drive_free(struct drive *d);
+
+void drive_submit(struct drive *d, struct drive_cmd *c);
+/* Move a random command on; returns it once it has completed, else NULL. */
+struct drive_cmd *drive_step(struct drive *d);
+/* Execute and complete one command that was just submitted, if nothing is in its way. */
+bool drive_finish_now(struct drive *d, struct drive_cmd *c);
+/* Power fails and returns: commands in flight are forgotten, volatile data may be lost. */
+void drive_cut(struct drive *d);
+
+void drive_report(const struct drive *d, struct lz_zone_report *r);
+/* The tag at a drive address. */
+u64 drive_peek(const struct drive *d, u64 addr);
+void drive_set_cond(struct drive *d, u32 zone, enum lz_zone_cond cond);
+const char *drive_op_name(u8 op);
+
+#endif /* LZCRASH_DRIVE_H */

@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The host of core: queues its commands at the drive, and a scheduler that
+ * draws what happens next: a command moves on, the machine runs, a user goes on,
+ * time passes. Core's blocking calls (load, stop, format) run the same scheduler
+ * through ops->wait; a power cut in there leaves core's stack by a long jump.
+ */
+#include <stdio.h>
+#include "world.h"
+
+struct io *host_io(struct world *w)
+{
+	struct io *io = w->free_ios;
+	u32 i, n = 256;
+
+	if (!io) {
+		if (w->nr_io_chunks == ARRAY_SIZE(w->ios))
+			world_fail(w, "too many commands in flight");
+		io = calloc(n, sizeof(*io));
+		if (!io)
+			abort();
+		w->ios[w->nr_io_chunks++] = io;
+		for (i = 0; i < n; i++) {
+			io[i].next = w->free_ios;
+			w->free_ios = &io[i];
+		}
+		io = w->free_ios;
+	}
+	w->free_ios = io->next;
+	io->cmd = NULL;
+	io->rq = NULL;
+	io->dc.flags = 0;
+	io->dc.off = 0;
+	io->dc.n = 0;
+	io->dc.buf = NULL;
+	io->dc.tags = NULL;
+	io->dc.error = 0;
+	return io;
+}
+
+static void put_io(struct world *w, struct io *io)
+{
+	io->next = w->free_ios;
+	w->free_ios = io;
+}
+
+/* Whatever was in flight is gone, with the instance that knew of it. */
+void host_forget(struct world *w)
+{
+	u32 i, j;
+
+	w->free_ios = NULL;
+	for (i = 0; i < w->nr_io_chunks; i++) {
+		for (j = 0; j < 256; j++) {
+			w->ios[i][j].next = w->free_ios;
+			w->free_ios = &w->ios[i][j];
+		}
+	}
+	w->kicked = false;
+	w->timer = false;
+	w->ended = 0;
+	w->lz = NULL;
+}
+
+void host_exit(struct world *w)
+{
+	while (w->nr_io_chunks)
+		free(w->ios[--w->nr_io_chunks]);
+}
+
+static void show(struct world *w, const char *what, const struct io *io)
+{
+	const struct drive_cmd *c = &io->dc;
+
+	world_trace(w, "%-8s %-6s zone %u off %u n %u%s%s%s%s", what, drive_op_name(c->op),
+		    c->zone, c->off, c->n, c->flags & LZ_CMD_PREFLUSH ? " preflush" : "",
+		    c->flags & LZ_CMD_FUA ? " fua" : "", io->cmd ? " core" : " user",
+		    c->error ? " ERROR" : "");
+}
+
+static void ended(struct world *w, struct io *io)
+{
+	struct lz_cmd *cmd = io->cmd;
+
+	if (w->tracing)
+		show(w, "ended", io);
+	w->ended++;
+	if (io->rq) {
+		users_part_done(w, io);
+		put_io(w, io);
+		return;
+	}
+	cmd->error = io->dc.error;
+	if (cmd->op == LZ_OP_APPEND)
+		cmd->result = (u64)io->dc.zone * w->g.zone_blocks + io->dc.off;
+	put_io(w, io);
+	lz_cmd_done(w->lz, cmd);
+}
+
+void host_submit_part(struct world *w, struct io *io)
+{
+	if (w->tracing)
+		show(w, "submit", io);
+	drive_submit(w->d, &io->dc);
+}
+
+static void host_submit(void *ctx, struct lz_cmd *cmd)
+{
+	struct world *w = ctx;
+	struct io *io = host_io(w);
+	struct drive_cmd *c = &io->dc;
+
+	io->cmd = cmd;
+	c->op = cmd->op;
+	c->flags = cmd->flags;
+	c->zone = 0;
+	if (cmd->op != LZ_OP_FLUSH) {
+		c->zone = cmd->addr / w->g.zone_blocks;
+		c->off = cmd->addr % w->g.zone_blocks;
+		c->n = cmd->nblocks;
+		c->buf = cmd->buf;
+	}
+	if (w->tracing)
+		show(w, "submit", io);
+	drive_submit(w->d, c);
+	if (w->load.now_permille && rnd_permille(&w->rnd, w->load.now_permille) &&
+	    drive_finish_now(w->d, c))
+		ended(w, io);
+}
+
+static void host_kick(void *ctx)
+{
+	struct world *w = ctx;
+
+	w->kicked = true;
+}
+
+static void host_kick_later(void *ctx, u32 ms)
+{
+	struct world *w = ctx;
+	u64 at = w->now + ms * 1000000ull;
+
+	if (!w->timer || at < w->timer_at)
+		w->timer_at = at;
+	w->timer = true;
+}
+
+static void drive_moves(struct world *w)
+{
+	struct drive_cmd *c = drive_step(w->d);
+
+	if (c)
+		ended(w, container_of(c, struct io, dc));
+}
+
+/* Core waits for a command of its own: only the drive moves. */
+static void host_wait(void *ctx)
+{
+	struct world *w = ctx;
+
+	while (!w->ended) {
+		w->steps++;
+		w->now += rnd_below(&w->rnd, w->load.step_ns);
+		if (!w->d->nr_cmds)
+			world_fail(w, "core waits, but nothing is in flight");
+		drive_moves(w);
+		if (w->wait_cut == 0) {
+			w->wait_cut = -1;
+			longjmp(w->on_cut, 1);
+		}
+		if (w->wait_cut > 0)
+			w->wait_cut--;
+		if (++w->wait_cmds > 2000000)
+			world_fail(w, "core waits for ever");
+	}
+	w->ended = 0;
+}
+
+static void host_resume(void *ctx)
+{
+	struct world *w = ctx;
+	u32 i;
+
+	for (i = 0; i < MAX_REQS; i++) {
+		if (w->req[i].kind != RQ_FREE && w->req[i].state == RS_RESUME) {
+			w->req[i].state = RS_RUN;
+			w->nr_ready++;
+		}
+	}
+}
+
+static u64 host_now(void *ctx)
+{
+	struct world *w = ctx;
+
+	return w->now;
+}
+
+static void host_event(void *ctx, enum lz_event ev, u64 arg)
+{
+	struct world *w = ctx;
+
+	trace(w, "event    %u %llu", ev, (unsigned long long)arg);
+	/* Nothing is wrong with this drive. */
+	if (ev == LZ_EV_MODE || ev == LZ_EV_ZONE_ASIDE)
+		w->damaged = true;
+}
+
+static void host_say(void *ctx, char level, const char *line)
+{
+	struct world *w = ctx;
+
+	trace(w, "says     %c: %s", level, line);
+}
+
+static void host_trace(void *ctx, const struct lz_trace *t)
+{
+	static const char * const names[] = { "state", "place", "victim", "commit", "checkpoint" };
+	struct world *w = ctx;
+
+	trace(w, "core     %s zone %u class %u old %u new %u a %llu b %llu",
+	      t->what < ARRAY_SIZE(names) ? names[t->what] : "?", t->zone, t->class,
+	      t->old, t->new, (unsigned long long)t->a, (unsigned long long)t->b);
+}
+
+const struct lz_ops host_ops = {
+	.submit = host_submit,
+	.kick = host_kick,
+	.kick_later = host_kick_later,
+	.wait = host_wait,
+	.resume = host_resume,
+	.now = host_now,
+	.event = host_event,
+	.trace = host_trace,
+	.say = host_say,
+};
+
+static bool user_may_come(struct world *w)
+{
+	return !w->no_new && w->nr_reqs < w->load.depth;
+}
+
+bool host_step(struct world *w)
+{
+	u32 drive = w->d->nr_cmds ? w->load.drive_weight : 0;
+	u32 run = w->kicked ? w->load.run_weight : 0;
+	u32 ready = w->nr_ready ? w->load.user_weight : 0;
+	u32 new = user_may_come(w) ? w->load.user_weight : 0;
+	u32 all = drive + run + ready + new;
+	u32 x;
+
+	w->steps++;
+	w->now += rnd_below(&w->rnd, w->load.step_ns);
+	if (w->timer && w->now >= w->timer_at) {
+		w->timer = false;
+		w->kicked = true;
+	}
+	if (!all) {
+		if (!w->timer)
+			return w->kicked;
+		w->now = w->timer_at;
+		return true;
+	}
+	x = rnd_below(&w->rnd, all);
+	if (x < drive) {
+		drive_moves(w);
+	} else if (x < drive + run) {
+		w->kicked = false;
+		lz_run(w->lz);
+	} else if (x < drive + run + ready) {
+		users_go_on(w);
+	} else {
+		if (w->load.idle && rnd_permille(&w->rnd, w->load.idle))
+			w->now += 1000000ull * rnd_below(&w->rnd, 2 * w->o.commit_ms);
+		users_new(w);
+	}
+	if (w->damaged)
+		world_fail(w, "core set a zone aside or changed its mode on a sound drive");
+	return true;
+}

@@ -1,0 +1,404 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * lzcrash: runs worlds, over several processes, until so many power cuts have
+ * been survived or one has not. World number i of a campaign depends on the seed
+ * and i alone, and the failure reported is that of the lowest number, so the
+ * result is the same for any number of jobs.
+ *
+ * --suite runs the clean campaign, judges its coverage of core's phases, then
+ * runs core with each of its planted bugs, which must be found.
+ */
+#include <getopt.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+#include "../../dm-lifezone/core/plant.h"
+#include "world.h"
+
+#define STUCK_SECONDS	30u	/* of processor time for one world's way to its end */
+#define MAX_JOBS	256u
+
+int lz_plant;
+
+static const char * const plant_names[LZ_NR_PLANTS] = {
+	[LZ_PLANT_NONE] = "none",
+	[LZ_PLANT_NO_PREFLUSH] = "no_preflush",
+	[LZ_PLANT_RESET_BEFORE_COMMIT] = "reset_before_commit",
+	[LZ_PLANT_REMAP_WITHOUT_COMPARE] = "remap_without_compare",
+	[LZ_PLANT_FLUSH_WITHOUT_COMMIT] = "flush_without_commit",
+	[LZ_PLANT_COMMIT_RECORD_IGNORED] = "commit_record_ignored",
+	[LZ_PLANT_DISCARD_NOT_JOURNALED] = "discard_not_journaled",
+	[LZ_PLANT_RESET_WITH_READERS] = "reset_with_readers",
+	[LZ_PLANT_EPOCH_NOT_RAISED] = "epoch_not_raised",
+	[LZ_PLANT_STALE_SUMMARY] = "stale_summary",
+	[LZ_PLANT_ROOT_BEFORE_NODES] = "root_before_nodes",
+	[LZ_PLANT_VALID_COUNT_LOW] = "valid_count_low",
+	[LZ_PLANT_META_RESET_EARLY] = "meta_reset_early",
+};
+
+/**
+ * struct failure - a world that failed
+ * @index: its number, ~0: none
+ * @cut: the cut after which it did
+ * @why: one line
+ */
+struct failure {
+	u32 index;
+	u32 cut;
+	char why[480];
+};
+
+/**
+ * struct worker - what a worker process leaves behind
+ * @t: what its worlds added up to
+ * @fail: the failure that ended it
+ */
+struct worker {
+	struct tally t;
+	struct failure fail;
+};
+
+/**
+ * struct shared - memory of all workers
+ * @next: number of the next world
+ * @limit: no world from this number on need be run
+ */
+struct shared {
+	u32 next;
+	u32 limit;
+	struct worker w[MAX_JOBS];
+};
+
+static struct {
+	u64 seed;
+	u64 cuts;
+	u32 jobs;
+	u32 world;
+	u32 trace_from;
+	u32 seconds;
+	bool suite;
+	const char *self;
+} opt = { .cuts = 1000, .jobs = 1, .world = ~0u, .trace_from = ~0u };
+
+static struct worker *me;
+static struct run current;
+static struct shared *sh;
+
+static double now_seconds(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec + ts.tv_nsec / 1e9;
+}
+
+static void set_failure(const char *why)
+{
+	u32 limit;
+
+	me->fail.index = current.index;
+	me->fail.cut = world_cut_now;
+	snprintf(me->fail.why, sizeof(me->fail.why), "%s", why);
+	limit = __atomic_load_n(&sh->limit, __ATOMIC_SEQ_CST);
+	while (current.index < limit &&
+	       !__atomic_compare_exchange_n(&sh->limit, &limit, current.index, false,
+					    __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
+		;
+}
+
+/* An assertion, a wild pointer or an endless loop in core. */
+static void on_signal(int sig)
+{
+	char why[80];
+
+	snprintf(why, sizeof(why), "%s", sig == SIGABRT ? "assertion failed" :
+		 sig == SIGVTALRM ? "stuck in an endless loop" :
+		 sig == SIGSEGV ? "segmentation fault" : "killed by a signal");
+	set_failure(why);
+	_exit(2);
+}
+
+static void catch_signals(void)
+{
+	static const int sigs[] = { SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGVTALRM };
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(sigs); i++)
+		signal(sigs[i], on_signal);
+}
+
+static void arm_watchdog(void)
+{
+	struct itimerval it = { .it_value.tv_sec = STUCK_SECONDS };
+
+	setitimer(ITIMER_VIRTUAL, &it, NULL);
+}
+
+static bool run_one(u32 index)
+{
+	char why[480];
+	bool ok;
+
+	current.seed = opt.seed;
+	current.index = index;
+	current.trace_from = opt.trace_from;
+	arm_watchdog();
+	ok = world_run(&current, &me->t, why, sizeof(why));
+	if (!ok)
+		set_failure(why);
+	return ok;
+}
+
+static void work(u32 nr_worlds, double deadline)
+{
+	u32 i;
+
+	while (!deadline || now_seconds() < deadline) {
+		i = __atomic_fetch_add(&sh->next, 1, __ATOMIC_SEQ_CST);
+		if (i >= nr_worlds || i >= __atomic_load_n(&sh->limit, __ATOMIC_SEQ_CST))
+			return;
+		if (!run_one(i))
+			return;
+	}
+}
+
+static void add_tally(struct tally *to, const struct tally *t)
+{
+	u32 i;
+
+	to->cuts += t->cuts;
+	for (i = 0; i < NR_PHASES; i++)
+		to->phase[i] += t->phase[i];
+	to->ops += t->ops;
+	to->steps += t->steps;
+	to->checks += t->checks;
+	to->reloads += t->reloads;
+	to->refused += t->refused;
+}
+
+/*
+ * Runs worlds until @cuts cuts; true if all survived. In @cuts_done the cuts up
+ * to the failure, or all.
+ */
+static bool campaign(u64 cuts, u32 seconds, struct tally *t, struct failure *fail,
+		     u64 *cuts_done)
+{
+	double deadline = seconds ? now_seconds() + seconds : 0;
+	u32 i, nr_worlds = 0;
+	pid_t pid[MAX_JOBS];
+	u64 sum = 0;
+	int status;
+
+	while (sum < cuts)
+		sum += world_cuts(opt.seed, nr_worlds++);
+	memset(sh, 0, sizeof(*sh));
+	sh->limit = ~0u;
+	fflush(stdout);
+	for (i = 0; i < opt.jobs; i++) {
+		me = &sh->w[i];
+		me->fail.index = ~0u;
+		pid[i] = fork();
+		if (pid[i] < 0)
+			abort();
+		if (!pid[i]) {
+			catch_signals();
+			work(nr_worlds, deadline);
+			fflush(stdout);
+			_exit(0);
+		}
+	}
+	memset(t, 0, sizeof(*t));
+	fail->index = ~0u;
+	for (i = 0; i < opt.jobs; i++) {
+		waitpid(pid[i], &status, 0);
+		add_tally(t, &sh->w[i].t);
+		if (sh->w[i].fail.index < fail->index)
+			*fail = sh->w[i].fail;
+		if (WIFSIGNALED(status))
+			fprintf(stderr, "a worker died of signal %d\n", WTERMSIG(status));
+	}
+	*cuts_done = t->cuts;
+	if (fail->index == ~0u)
+		return true;
+	*cuts_done = fail->cut;
+	for (i = 0; i < fail->index; i++)
+		*cuts_done += world_cuts(opt.seed, i);
+	return false;
+}
+
+static void print_failure(const struct failure *f)
+{
+	printf("world %u failed after cut %u: %s\n", f->index, f->cut, f->why);
+	printf("replay: %s --seed %lu --world %u --trace-from %u", opt.self,
+	       opt.seed, f->index, f->cut ? f->cut - 1 : 0);
+	if (lz_plant)
+		printf(" --plant %s", plant_names[lz_plant]);
+	putchar('\n');
+}
+
+static void print_tally(const struct tally *t, double seconds)
+{
+	u32 i;
+
+	printf("%lu cuts, %lu requests, %lu steps, %lu checks, %lu reloads, %.1f s, %.0f cuts/s\n",
+	       t->cuts, t->ops, t->steps, t->checks, t->reloads, seconds, t->cuts / seconds);
+	for (i = 0; i < NR_PHASES; i++)
+		printf("  %-14s %6.2f %% of the cuts\n", phase_names[i],
+		       100.0 * t->phase[i] / (t->cuts ? t->cuts : 1));
+}
+
+static int suite(void)
+{
+	u32 passed = 0, failed = 0, i;
+	struct failure fail;
+	struct tally t;
+	double start;
+	u64 cuts;
+	bool ok;
+
+	printf("seed %lu\n", opt.seed);
+	start = now_seconds();
+	ok = campaign(opt.cuts, 0, &t, &fail, &cuts);
+	print_tally(&t, now_seconds() - start);
+	printf("%s clean campaign\n", ok ? "ok  " : "FAIL");
+	if (!ok)
+		print_failure(&fail);
+	passed += ok;
+	failed += !ok;
+	for (i = 0; i < NR_PHASES; i++) {
+		ok = t.cuts && t.phase[i] * 100 >= t.cuts;
+		printf("%s cuts inside %s\n", ok ? "ok  " : "FAIL", phase_names[i]);
+		passed += ok;
+		failed += !ok;
+	}
+	/* The seconds to find a bug are those of a run on its own, hence one by one. */
+	for (i = 1; i < LZ_NR_PLANTS; i++) {
+		lz_plant = i;
+		start = now_seconds();
+		ok = !campaign(1000000, opt.seconds ? opt.seconds : 60, &t, &fail, &cuts);
+		printf("%s planted %-24s ", ok ? "ok  " : "FAIL", plant_names[i]);
+		if (ok)
+			printf("found at cut %-6lu %5.1f s  %s\n", cuts,
+			       now_seconds() - start, fail.why);
+		else
+			printf("not found in %lu cuts\n", t.cuts);
+		passed += ok;
+		failed += !ok;
+	}
+	printf("%u passed, %u failed, 0 skipped\n", passed, failed);
+	return failed != 0;
+}
+
+static int single(void)
+{
+	struct failure fail;
+	struct tally t;
+	double start = now_seconds();
+	u64 cuts;
+	bool ok;
+
+	if (opt.world != ~0u) {
+		me = &sh->w[0];
+		me->fail.index = ~0u;
+		ok = run_one(opt.world);
+		if (!ok)
+			print_failure(&me->fail);
+		else
+			print_tally(&me->t, now_seconds() - start);
+		return !ok;
+	}
+	ok = campaign(opt.cuts, opt.seconds, &t, &fail, &cuts);
+	print_tally(&t, now_seconds() - start);
+	if (!ok)
+		print_failure(&fail);
+	return !ok;
+}
+
+static void usage(void)
+{
+	u32 i;
+
+	printf("lzcrash [--cuts N] [--seed S] [--jobs J] [--seconds S]\n"
+	       "        [--world W [--trace | --trace-from CUT]] [--plant NAME] [--suite]\n"
+	       "plants:");
+	for (i = 1; i < LZ_NR_PLANTS; i++)
+		printf(" %s", plant_names[i]);
+	putchar('\n');
+}
+
+static bool set_plant(const char *name)
+{
+	for (lz_plant = 0; lz_plant < LZ_NR_PLANTS; lz_plant++)
+		if (!strcmp(plant_names[lz_plant], name))
+			return true;
+	return false;
+}
+
+int main(int argc, char **argv)
+{
+	static const struct option longs[] = {
+		{ "cuts", required_argument, NULL, 'c' },
+		{ "seed", required_argument, NULL, 's' },
+		{ "jobs", required_argument, NULL, 'j' },
+		{ "seconds", required_argument, NULL, 't' },
+		{ "world", required_argument, NULL, 'w' },
+		{ "trace", no_argument, NULL, 'v' },
+		{ "trace-from", required_argument, NULL, 'f' },
+		{ "plant", required_argument, NULL, 'p' },
+		{ "suite", no_argument, NULL, 'S' },
+		{ "help", no_argument, NULL, 'h' },
+		{ }
+	};
+	int c;
+
+	opt.self = argv[0];
+	opt.seed = (u64)time(NULL);
+	while ((c = getopt_long(argc, argv, "", longs, NULL)) != -1) {
+		switch (c) {
+		case 'c':
+			opt.cuts = strtoull(optarg, NULL, 0);
+			break;
+		case 's':
+			opt.seed = strtoull(optarg, NULL, 0);
+			break;
+		case 'j':
+			opt.jobs = strtoul(optarg, NULL, 0);
+			break;
+		case 't':
+			opt.seconds = strtoul(optarg, NULL, 0);
+			break;
+		case 'w':
+			opt.world = strtoul(optarg, NULL, 0);
+			break;
+		case 'v':
+			opt.trace_from = 0;
+			break;
+		case 'f':
+			opt.trace_from = strtoul(optarg, NULL, 0);
+			break;
+		case 'p':
+			if (!set_plant(optarg)) {
+				usage();
+				return 2;
+			}
+			break;
+		case 'h':
+		default:
+			usage();
+			return c == 'h' ? 0 : 2;
+		case 'S':
+			opt.suite = true;
+			break;
+		}
+	}
+	if (!opt.jobs || opt.jobs > MAX_JOBS)
+		opt.jobs = min_t(u32, sysconf(_SC_NPROCESSORS_ONLN), MAX_JOBS);
+	sh = mmap(NULL, sizeof(*sh), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (sh == MAP_FAILED)
+		abort();
+	return opt.suite ? suite() : single();
+}

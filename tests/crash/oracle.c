@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What every logical block may hold: a log of versions, linked block by block,
+ * begun anew after each recovery, and one moment before which all is durable.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include "oracle.h"
+
+#define NONE	0xffffffffu
+
+void oracle_init(struct oracle *o, u32 nr)
+{
+	u32 i;
+
+	memset(o, 0, sizeof(*o));
+	o->nr = nr;
+	o->cap = 4 * nr + 1024;
+	o->newest = calloc(nr, sizeof(*o->newest));
+	o->log = calloc(o->cap, sizeof(*o->log));
+	if (!o->newest || !o->log)
+		abort();
+	for (i = 0; i < nr; i++) {
+		o->newest[i] = i;
+		o->log[i].prev = NONE;
+	}
+	o->used = nr;
+}
+
+void oracle_exit(struct oracle *o)
+{
+	free(o->newest);
+	free(o->log);
+}
+
+void oracle_apply(struct oracle *o, u32 lba, u64 tag)
+{
+	struct version *v;
+
+	if (o->used == o->cap) {
+		o->cap *= 2;
+		o->log = realloc(o->log, o->cap * sizeof(*o->log));
+		if (!o->log)
+			abort();
+	}
+	v = &o->log[o->used];
+	v->tag = tag;
+	v->time = ++o->time;
+	v->prev = o->newest[lba];
+	o->newest[lba] = o->used++;
+}
+
+bool oracle_allows(const struct oracle *o, u32 lba, u64 tag)
+{
+	const struct version *v = &o->log[o->newest[lba]];
+
+	while (v->tag != tag) {
+		if (v->time <= o->floor || v->prev == NONE)
+			return false;
+		v = &o->log[v->prev];
+	}
+	return true;
+}
+
+void oracle_pin(struct oracle *o, u32 lba, u64 tag)
+{
+	/* A restart puts the first version of each block at its own number. */
+	o->log[lba].tag = tag;
+	o->newest[lba] = lba;
+}
+
+void oracle_restart(struct oracle *o)
+{
+	u32 i;
+
+	for (i = 0; i < o->nr; i++) {
+		o->log[i].time = 0;
+		o->log[i].prev = NONE;
+	}
+	o->used = o->nr;
+	o->floor = 0;
+}
+
+const char *oracle_show(const struct oracle *o, u32 lba, char *buf, size_t n)
+{
+	u32 i = o->newest[lba];
+	size_t at = 0;
+
+	buf[0] = 0;
+	for (; i != NONE && at + 40 < n; i = o->log[i].prev) {
+		at += snprintf(buf + at, n - at, " %llx@%llu",
+			       (unsigned long long)o->log[i].tag,
+			       (unsigned long long)o->log[i].time);
+		if (o->log[i].time <= o->floor)
+			break;
+	}
+	return buf;
+}

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The one file here that looks inside core: to make its RAM small enough for
+ * small drives to fill, and to print where it stands when it hangs.
+ */
+#include <stdio.h>
+#include "../../dm-lifezone/core/lz.h"
+#include "world.h"
+
+void peek_limit_leaves(struct lz *lz, u32 n)
+{
+	lz->max_cached = n;
+}
+
+void peek_print(struct lz *lz)
+{
+	struct lz_info i;
+	u32 k;
+
+	lz_get_info(lz, &i);
+	printf("mode %u, mapped %llu of %llu, free %u, open %u of %u\n", i.mode,
+	       (unsigned long long)i.mapped, (unsigned long long)i.logical_blocks, i.free_zones,
+	       i.open, i.budget);
+	printf("checkpoint %llu, commit %llu\n", (unsigned long long)i.checkpoint,
+	       (unsigned long long)i.commit);
+	printf("delta %u of %u, uncommitted %llu, leaves %u of %u, phase %#x, commands %u\n",
+	       i.delta_used, i.delta_cap, (unsigned long long)i.uncommitted, i.leaves_cached,
+	       i.leaves_max, lz_phase(lz), lz->cmds);
+	printf("states: commit %u, checkpoint %u, gc %u; gc victim %u\n", lz->commit.state,
+	       lz->ckpt.state, lz->gc.state, lz->gc.victim);
+	printf("zones: free %u (%u unready), metadata %u\n", lz->nr_free, lz->nr_unready,
+	       lz->nr_meta);
+	for (k = 0; k < lz->g.nr_zones; k++) {
+		const struct lz_zone *z = &lz->zone[k];
+
+		printf("zone %u: state %u gen %u resv %u done %u valid %d", k, z->state,
+		       z->gen, z->resv, z->done, atomic_read(&z->valid));
+		printf(" tree %u live %u readers %d%s%s%s\n", z->tree_valid, z->live,
+		       atomic_read(&z->readers), z->closing ? " closing" : "",
+		       z->draining ? " draining" : "",
+		       z->listed ? " listed" : "");
+	}
+}

@@ -1,0 +1,427 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The life of a world: a random geometry, options and load; format; then again
+ * and again: recover, verify every block, serve at least two hundred requests,
+ * lose power at a random step. Recovery itself is cut, too, up to twice in a
+ * row. Now and then the drive is first loaded read-only and checked; what that
+ * instance reads the next one has to read as well.
+ */
+#include <stdarg.h>
+#include <stdio.h>
+#include "world.h"
+
+#define MIN_OPS		200u
+#define HANG_STEPS	400000u
+
+const char * const phase_names[NR_PHASES] = {
+	"commit", "checkpoint", "root_roll", "journal_roll", "meta_clean", "gc", "reset",
+	"recovery",
+};
+
+u32 world_cut_now;
+
+void world_trace(struct world *w, const char *fmt, ...)
+{
+	va_list ap;
+
+	printf("%4u %7llu %10llu us  ", w->cuts, (unsigned long long)w->steps,
+	       (unsigned long long)w->now / 1000);
+	va_start(ap, fmt);
+	vprintf(fmt, ap);
+	va_end(ap);
+	putchar('\n');
+}
+
+void world_fail(void *ctx, const char *fmt, ...)
+{
+	struct world *w = ctx;
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(w->why, w->why_size, fmt, ap);
+	va_end(ap);
+	trace(w, "FAILED   %s", w->why);
+	longjmp(w->on_fail, 1);
+}
+
+u32 world_cuts(u64 seed, u32 index)
+{
+	struct rnd r;
+
+	rnd_seed(&r, seed, index);
+	return rnd_range(&r, 20, MAX_WORLD_CUTS);
+}
+
+/* --- character ---------------------------------------------------------------------- */
+
+static void random_options(struct world *w)
+{
+	struct rnd *r = &w->rnd;
+
+	lz_options_default(&w->o);
+	w->o.policy = rnd_below(r, LZ_NR_POLICIES);
+	w->o.reset = rnd_below(r, LZ_NR_RESETS);
+	w->o.finish = rnd_below(r, LZ_NR_FINISHES);
+	w->o.isolation = rnd_below(r, LZ_NR_ISOLATIONS);
+	w->o.victim = rnd_below(r, LZ_NR_VICTIMS);
+	w->o.commit_ms = rnd_range(r, LZ_COMMIT_MS_MIN, 100);
+}
+
+static void random_geometry(struct world *w)
+{
+	static const u32 spares[] = { 20, 50, 100, 100, 200, 400 };
+	struct rnd *r = &w->rnd;
+	char why[200];
+	u32 shift;
+
+	do {
+		shift = rnd_range(r, 4, 6) + !rnd_below(r, 8);
+		memset(&w->g, 0, sizeof(w->g));
+		w->g.nr_zones = rnd_range(r, 24, 48);
+		w->g.zone_blocks = 1u << shift;
+		w->g.zone_cap = rnd_below(r, 2) ? w->g.zone_blocks :
+				rnd_range(r, w->g.zone_blocks / 2 + 1, w->g.zone_blocks);
+		w->g.max_open = rnd_below(r, 16) ? rnd_range(r, 4, 8) : 0;
+		w->g.max_append = 1u << rnd_range(r, 1, 6);
+		memset(&w->si, 0, sizeof(w->si));
+		w->si.spare_permille = spares[rnd_below(r, ARRAY_SIZE(spares))];
+		memcpy(w->si.uuid, &r->s, sizeof(r->s));
+		w->si.version = LZ_FORMAT_VERSION;
+		w->t->refused++;
+	} while (lz_layout(&w->g, &w->si, why, sizeof(why)));
+	w->t->refused--;
+	w->nr = w->si.logical_blocks;
+	w->max_leaves = rnd_below(r, 2) ? rnd_range(r, 1, 4) : 0;
+}
+
+static void random_load(struct world *w)
+{
+	static const u32 weights[] = { 1, 3, 10, 30 };
+	static const u32 step_ns[] = { 2000, 50000, 1000000 };
+	struct load *l = &w->load;
+	struct rnd *r = &w->rnd;
+
+	l->write = 600;
+	l->read = rnd_range(r, 10, 200);
+	l->flush = rnd_range(r, 2, 60);
+	l->discard = rnd_below(r, 3) ? rnd_range(r, 0, 30) : rnd_range(r, 0, 150);
+	l->option = rnd_range(r, 0, 3);
+	l->gc = rnd_below(r, 3) ? 0 : rnd_range(r, 0, 10);
+	l->checkpoint = rnd_below(r, 2) ? rnd_range(r, 0, 3) : rnd_range(r, 0, 30);
+	l->stop = 60;
+	l->reload = 60;
+	l->fua = rnd_below(r, 2) ? 0 : rnd_range(r, 0, 100);
+	l->hot = rnd_below(r, 4) ? rnd_range(r, 0, 950) : 0;
+	l->hot_blocks = rnd_range(r, 1, w->nr);
+	if (rnd_below(r, 2))
+		l->hot_blocks = rnd_range(r, 1, min(w->nr, 64u));
+	l->len = rnd_range(r, 1, 16);
+	l->depth = rnd_below(r, 3) ? rnd_range(r, 4, MAX_REQS) : rnd_range(r, 1, 4);
+	l->classes = rnd_range(r, 1, LZ_NR_CLASSES);
+	l->user_weight = weights[rnd_below(r, ARRAY_SIZE(weights))];
+	l->drive_weight = weights[rnd_below(r, ARRAY_SIZE(weights))];
+	l->run_weight = weights[rnd_below(r, ARRAY_SIZE(weights))];
+	l->now_permille = rnd_below(r, 4) ? 0 : rnd_range(r, 1, 300);
+	l->step_ns = step_ns[rnd_below(r, ARRAY_SIZE(step_ns))];
+	l->nested = rnd_range(r, 20, 200);
+	l->idle = rnd_below(r, 4) ? 0 : rnd_range(r, 1, 20);
+	w->d->full_permille = rnd_below(r, 10) ? 0 : rnd_range(r, 100, 1000);
+}
+
+/* --- instances ------------------------------------------------------------------------ */
+
+static void hung(struct world *w, const char *what)
+{
+	fflush(stdout);
+	if (w->tracing)
+		peek_print(w->lz);
+	world_fail(w, "no progress: %s, %u requests, %u commands in flight, timer %u, phase %#x",
+		   what, w->nr_reqs, w->d->nr_cmds, w->timer, lz_phase(w->lz));
+}
+
+static void instance_new(struct world *w, bool ro)
+{
+	int err;
+
+	if (arena_live())
+		world_fail(w, "%zu allocations left by an instance that was freed", arena_live());
+	w->damaged = false;
+	w->wait_cmds = 0;
+	w->ended = 0;
+	w->lz = lz_new(&w->g, &w->o, &host_ops, w);
+	if (!w->lz)
+		world_fail(w, "lz_new failed");
+	drive_report(w->d, w->report);
+	w->d->reads_anywhere = true;
+	w->d->read_only = ro;
+	trace(w, "load     %s", ro ? "read-only" : "");
+	err = lz_load(w->lz, w->report, ro ? LZ_LOAD_RO : 0);
+	if (err)
+		world_fail(w, "lz_load%s: %d", ro ? " read-only" : "", err);
+	if (w->max_leaves)
+		peek_limit_leaves(w->lz, w->max_leaves);
+	if (w->damaged)
+		world_fail(w, "core set a zone aside or changed its mode at load");
+	w->d->reads_anywhere = false;
+	w->progress = w->steps;
+}
+
+static void instance_free(struct world *w)
+{
+	if (w->d->nr_cmds)
+		world_fail(w, "%u commands in flight after a stop", w->d->nr_cmds);
+	lz_free_device(w->lz);
+	host_forget(w);
+	if (arena_live())
+		world_fail(w, "%zu allocations leaked", arena_live());
+	arena_reset();
+}
+
+static void check_line(void *ctx, const char *line)
+{
+	struct world *w = ctx;
+
+	trace(w, "check    %s", line);
+	if (!w->why[0])
+		snprintf(w->why, w->why_size, "%s", line);
+}
+
+static void check(struct world *w)
+{
+	struct lz_check_report r = { .say = check_line, .ctx = w };
+	char first[200];
+	int err;
+
+	instance_new(w, true);
+	users_verify(w, false);
+	w->why[0] = 0;
+	w->wait_cmds = 0;
+	w->d->reads_anywhere = true;
+	err = lz_check(w->lz, &r);
+	w->d->reads_anywhere = false;
+	if (err || r.errors) {
+		snprintf(first, sizeof(first), "%s", w->why);
+		world_fail(w, "lz_check: %d, %llu errors, first: %s", err,
+			   (unsigned long long)r.errors, first);
+	}
+	instance_free(w);
+	w->d->read_only = false;
+	w->t->checks++;
+}
+
+static void cut(struct world *w)
+{
+	u32 i, phase = lz_phase(w->lz);
+
+	for (i = 0; i < NR_PHASES; i++)
+		w->t->phase[i] += phase >> i & 1;
+	w->t->cuts++;
+	w->cuts++;
+	world_cut_now = w->cuts;
+	w->tracing = w->cuts >= w->run->trace_from;
+	trace(w, "CUT      phase %#x, %u commands in flight, %u requests", phase, w->d->nr_cmds,
+	      w->nr_reqs);
+	drive_cut(w->d);
+	users_forget(w);
+	host_forget(w);
+	arena_reset();
+	w->ops = 0;
+	w->no_new = false;
+}
+
+static void recover(struct world *w, bool exact)
+{
+	w->nesting = 0;
+	if (setjmp(w->on_cut)) {
+		cut(w);
+		w->nesting++;
+	}
+	exact = exact && !w->nesting;
+	w->wait_cut = -1;
+	if (!exact && !rnd_below(&w->rnd, 16))
+		check(w);
+	if (w->nesting < 2 && rnd_permille(&w->rnd, w->load.nested))
+		w->wait_cut = rnd_below(&w->rnd, w->load_cmds + 2);
+	instance_new(w, false);
+	w->load_cmds = w->wait_cmds;
+	w->wait_cut = -1;
+	users_verify(w, exact);
+}
+
+/* --- the time between two cuts --------------------------------------------------------- */
+
+static void plan_cut(struct world *w)
+{
+	struct rnd *r = &w->rnd;
+
+	w->cut_ops = MIN_OPS + (rnd_below(r, 4) ? rnd_below(r, 50) : rnd_below(r, 600));
+	w->cut_phases = 0;
+	w->cut_skip = rnd_below(r, 30);
+	w->cut_by = 0;
+	if (rnd_below(r, 3))
+		w->cut_phases = 1u << rnd_below(r, NR_PHASES - 1);
+	if (w->cut_phases && rnd_below(r, 2))
+		w->cut_skip = rnd_below(r, 4);
+	w->cut_in_stop = !rnd_below(r, 24);
+}
+
+static bool cut_due(struct world *w)
+{
+	if (w->ops < w->cut_ops)
+		return false;
+	if (!w->cut_by)
+		w->cut_by = w->steps + 5000;
+	if (w->cut_phases && !(lz_phase(w->lz) & w->cut_phases) && w->steps < w->cut_by)
+		return false;
+	return !w->cut_skip--;
+}
+
+static void drain(struct world *w)
+{
+	w->no_new = true;
+	while (w->nr_reqs) {
+		if (!host_step(w))
+			hung(w, "a request does not end");
+		if (w->steps - w->progress > HANG_STEPS)
+			hung(w, "no request ends");
+	}
+	w->no_new = false;
+}
+
+static void stop(struct world *w)
+{
+	u64 moment;
+	int err;
+
+	drain(w);
+	moment = oracle_moment(&w->oracle);
+	w->wait_cmds = 0;
+	trace(w, "stop");
+	err = lz_stop(w->lz);
+	if (err)
+		world_fail(w, "lz_stop: %d", err);
+	if (w->d->nr_cmds)
+		world_fail(w, "%u commands in flight after lz_stop", w->d->nr_cmds);
+	oracle_durable(&w->oracle, moment);
+}
+
+static void reload(struct world *w)
+{
+	stop(w);
+	instance_free(w);
+	w->t->reloads++;
+	recover(w, true);
+}
+
+static void live(struct world *w)
+{
+	u32 stop_at = ~0u, reload_at = ~0u;
+
+	plan_cut(w);
+	if (rnd_permille(&w->rnd, w->load.stop))
+		stop_at = rnd_below(&w->rnd, w->cut_ops);
+	if (rnd_permille(&w->rnd, w->load.reload))
+		reload_at = rnd_below(&w->rnd, w->cut_ops);
+	w->progress = w->steps;
+	while (!cut_due(w)) {
+		if (!host_step(w))
+			hung(w, "nothing to do");
+		if (w->nr_reqs && w->steps - w->progress > HANG_STEPS)
+			hung(w, "no request ends");
+		if (w->ops >= stop_at) {
+			stop_at = ~0u;
+			stop(w);
+			lz_start(w->lz);
+		}
+		if (w->ops >= reload_at) {
+			reload_at = ~0u;
+			reload(w);
+		}
+	}
+	if (w->cut_in_stop) {
+		w->wait_cut = rnd_below(&w->rnd, 30);
+		if (!setjmp(w->on_cut))
+			stop(w);
+		w->wait_cut = -1;
+	}
+}
+
+/* --- a life ------------------------------------------------------------------------------ */
+
+static void format(struct world *w)
+{
+	int err;
+
+	w->d->reads_anywhere = true;
+	w->wait_cut = -1;
+	w->wait_cmds = 0;
+	err = lz_format(&w->g, &w->si, &host_ops, w);
+	if (err)
+		world_fail(w, "lz_format: %d", err);
+	if (arena_live())
+		world_fail(w, "%zu allocations leaked by lz_format", arena_live());
+	host_forget(w);
+	arena_reset();
+}
+
+static void life(struct world *w, u32 cuts)
+{
+	random_geometry(w);
+	random_options(w);
+	w->d = drive_new(&w->g, rnd_u64(&w->rnd));
+	w->d->fail = world_fail;
+	w->d->ctx = w;
+	w->report = calloc(w->g.nr_zones, sizeof(*w->report));
+	if (!w->report)
+		abort();
+	random_load(w);
+	oracle_init(&w->oracle, w->nr);
+	users_init(w);
+	trace(w, "world    %u zones of %u (%u) blocks, open %u, append %u, %u logical blocks",
+	      w->g.nr_zones, w->g.zone_blocks, w->g.zone_cap, w->g.max_open, w->g.max_append,
+	      w->nr);
+	trace(w, "load     depth %u, weights: user %u drive %u run %u, %u ns a step",
+	      w->load.depth, w->load.user_weight, w->load.drive_weight, w->load.run_weight,
+	      w->load.step_ns);
+	format(w);
+	recover(w, false);
+	while (w->cuts < cuts) {
+		live(w);
+		cut(w);
+		recover(w, false);
+	}
+}
+
+bool world_run(const struct run *run, struct tally *t, char *why, size_t n)
+{
+	struct world *w = calloc(1, sizeof(*w));
+	u32 cuts = world_cuts(run->seed, run->index);
+	bool ok;
+
+	if (!w)
+		abort();
+	w->run = run;
+	w->t = t;
+	w->why = why;
+	w->why_size = n;
+	w->wait_cut = -1;
+	w->tracing = !run->trace_from;
+	why[0] = 0;
+	world_cut_now = 0;
+	rnd_seed(&w->rnd, run->seed, run->index + (1ull << 40));
+	if (!setjmp(w->on_fail)) {
+		life(w, cuts);
+		w->survived = true;
+	}
+	ok = w->survived;
+	t->steps += w->steps;
+	host_exit(w);
+	if (w->d) {
+		oracle_exit(&w->oracle);
+		drive_free(w->d);
+	}
+	free(w->report);
+	free(w);
+	arena_reset();
+	return ok;
+}

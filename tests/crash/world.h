@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * A world: one drive, one instance of core at a time on it, its users, and
+ * everything about them drawn from one seed.
+ */
+#ifndef LZCRASH_WORLD_H
+#define LZCRASH_WORLD_H
+
+#include <setjmp.h>
+#include "arena.h"
+#include "drive.h"
+#include "oracle.h"
+#include "rnd.h"
+
+#define NR_PHASES	8
+#define MAX_REQS	16u
+#define MAX_BLOCKS	32u		/* of a write or a piece of a read */
+#define MAX_WORLD_CUTS	100u
+
+extern const char * const phase_names[NR_PHASES];
+
+/**
+ * struct tally - what worlds add up to
+ * @cuts: power cuts
+ * @phase: of these, inside each phase of lz_phase()
+ * @ops: requests served
+ * @steps: steps of the scheduler
+ * @checks: lz_check() runs
+ * @reloads: orderly stops followed by a load
+ * @refused: geometries lz_layout() refused
+ */
+struct tally {
+	u64 cuts;
+	u64 phase[NR_PHASES];
+	u64 ops;
+	u64 steps;
+	u64 checks;
+	u64 reloads;
+	u64 refused;
+};
+
+/**
+ * struct run - how to run a world
+ * @seed: of the campaign
+ * @index: of the world
+ * @trace_from: print a trace from this cut on; ~0: none
+ */
+struct run {
+	u64 seed;
+	u32 index;
+	u32 trace_from;
+};
+
+/* Cuts the world @index of a campaign lives for. */
+u32 world_cuts(u64 seed, u32 index);
+/* Runs it; false with one line in @why if it failed. */
+bool world_run(const struct run *run, struct tally *t, char *why, size_t n);
+/* Which cut the running world waits for, for a signal handler. */
+extern u32 world_cut_now;
+
+/* --- inside ------------------------------------------------------------------------ */
+
+enum req_kind { RQ_FREE, RQ_WRITE, RQ_READ, RQ_FLUSH, RQ_DISCARD, RQ_CHECKPOINT,
+		RQ_GC, RQ_OPTION };
+
+enum req_state {
+	RS_RUN,			/* may go on at once */
+	RS_PARTS,		/* waits for its commands */
+	RS_RESUME,		/* for ops->resume */
+	RS_CORE,		/* for core to call its waiter */
+};
+
+/**
+ * struct req - a user's request
+ * @kind: enum req_kind
+ * @state: enum req_state
+ * @class: lifetime of a write
+ * @fua: a flush follows the write
+ * @flushing: and it is under way
+ * @lba: first block
+ * @n: length (blocks)
+ * @next: blocks given out in parts so far
+ * @parts: of these, parts in flight
+ * @ver: version written
+ * @moment: when the flush was asked for
+ * @since: step at which it was issued
+ * @w: waiter for core
+ */
+struct req {
+	u8 kind;
+	u8 state;
+	u8 class;
+	bool fua;
+	bool flushing;
+	u32 lba;
+	u32 n;
+	u32 next;
+	u32 parts;
+	u64 ver;
+	u64 moment;
+	u64 since;
+	struct lz_waiter w;
+	struct world *world;
+};
+
+/**
+ * struct io - a command in flight: core's (@cmd) or a part of a request (@rq)
+ */
+struct io {
+	struct drive_cmd dc;
+	struct lz_cmd *cmd;
+	struct req *rq;
+	struct lz_write w;
+	struct lz_read r;
+	u32 lba;
+	u32 n;
+	struct io *next;
+	u64 tags[MAX_BLOCKS];
+	u64 expect[MAX_BLOCKS];
+};
+
+/**
+ * struct load - chances, per thousand unless said, which make a world's character
+ * @write: requests by kind
+ * @read: likewise
+ * @flush: likewise
+ * @discard: likewise
+ * @option: likewise
+ * @gc: likewise
+ * @checkpoint: likewise
+ * @stop: suspend and resume
+ * @reload: stop and load
+ * @fua: of writes
+ * @hot: of writes, those to the hot area
+ * @hot_blocks: size of the hot area
+ * @len: longest write (blocks)
+ * @depth: concurrent requests
+ * @classes: lifetime classes in use
+ * @user_weight: how often the scheduler picks each kind of step, relatively
+ * @drive_weight: likewise
+ * @run_weight: likewise
+ * @now_permille: commands that end within submit
+ * @step_ns: time a step takes, at most
+ * @nested: recoveries that are cut
+ * @idle: pauses between requests, long enough for timers
+ */
+struct load {
+	u32 write, read, flush, discard, option, gc, checkpoint, stop, reload;
+	u32 fua;
+	u32 hot;
+	u32 hot_blocks;
+	u32 len;
+	u32 depth;
+	u32 classes;
+	u32 user_weight, drive_weight, run_weight;
+	u32 now_permille;
+	u32 step_ns;
+	u32 nested;
+	u32 idle;
+};
+
+struct world {
+	const struct run *run;
+	struct tally *t;
+	struct rnd rnd;
+	struct drive *d;
+	struct lz *lz;
+	struct lz_geometry g;
+	struct lz_super_info si;
+	struct lz_options o;
+	struct lz_zone_report *report;
+	struct oracle oracle;
+	struct load load;
+	u32 nr;				/* logical blocks */
+	u32 max_leaves;			/* map leaves in RAM at most, 0: core's choice */
+
+	u64 now;
+	bool kicked;
+	bool timer;
+	u64 timer_at;
+	bool in_core_wait;		/* core waits inside a call of ours */
+	u32 ended;			/* commands ended since the last wait */
+
+	struct req req[MAX_REQS];
+	u32 nr_reqs;
+	u32 nr_ready;
+	bool no_new;
+	struct io *free_ios;
+	struct io *ios[64];
+	u32 nr_io_chunks;
+
+	u32 cuts;
+	u32 ops;			/* since the last cut */
+	u64 steps;
+	u64 progress;			/* step at which a request last completed */
+	u32 cut_ops;			/* cut after that many requests */
+	u32 cut_phases;			/* wait for one of these phases, if any */
+	u32 cut_skip;			/* and that many steps more in it */
+	u64 cut_by;			/* but not beyond this step */
+	bool cut_in_stop;
+	s64 wait_cut;			/* commands until a cut within a wait, or < 0 */
+	u32 nesting;			/* recoveries cut in a row */
+	u32 load_cmds;			/* commands the last load took */
+	u32 wait_cmds;			/* commands ended in waits, in this call */
+	u64 ver;
+	bool tracing;
+	bool survived;			/* the whole of its life */
+	bool damaged;			/* core raised an event it should not have */
+
+	jmp_buf on_cut;
+	jmp_buf on_fail;
+	char *why;
+	size_t why_size;
+};
+
+void __printf(2, 3) __noreturn world_fail(void *ctx, const char *fmt, ...);
+void __printf(2, 3) world_trace(struct world *w, const char *fmt, ...);
+
+#define trace(w, ...)						\
+	do {							\
+		struct world *__w = (w);			\
+								\
+		if (unlikely(__w->tracing))			\
+			world_trace(__w, __VA_ARGS__);		\
+	} while (0)
+
+/* host.c: what core needs of a host, and the scheduler */
+extern const struct lz_ops host_ops;
+struct io *host_io(struct world *w);
+void host_submit_part(struct world *w, struct io *io);
+/* One step of anything; false if there was nothing to do. */
+bool host_step(struct world *w);
+void host_forget(struct world *w);
+void host_exit(struct world *w);
+
+/* users.c: requests */
+void users_init(struct world *w);
+void users_new(struct world *w);
+void users_go_on(struct world *w);
+void users_part_done(struct world *w, struct io *io);
+void users_forget(struct world *w);
+/* Read every block and compare; @exact: nothing may be lost. */
+void users_verify(struct world *w, bool exact);
+
+/* peek.c: looks inside core */
+void peek_limit_leaves(struct lz *lz, u32 n);
+void peek_print(struct lz *lz);
+
+#endif /* LZCRASH_WORLD_H */
