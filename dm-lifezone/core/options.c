@@ -10,17 +10,23 @@ const char *const lz_class_names[LZ_NR_CLASSES] = {
 	"not_set", "none", "short", "medium", "long", "extreme", "meta",
 };
 
-static const char *const lz_policy_names[LZ_NR_POLICIES] = { "zenfs", "wla", "sla" };
-static const char *const lz_reset_names[LZ_NR_RESETS] = { "eager", "lazy" };
-static const char *const lz_finish_names[LZ_NR_FINISHES] = { "never", "mismatch" };
-static const char *const lz_isolation_names[LZ_NR_ISOLATIONS] = { "persistent", "initial" };
-static const char *const lz_victim_names[LZ_NR_VICTIMS] = { "greedy", "cost_benefit" };
+/* In the order of their enums. */
+static const char *const lz_policy_names[] = { "zenfs", "wla", "sla", NULL };
+static const char *const lz_reset_names[] = { "eager", "lazy", NULL };
+static const char *const lz_finish_names[] = { "never", "mismatch", NULL };
+static const char *const lz_isolation_names[] = { "persistent", "initial", NULL };
+static const char *const lz_victim_names[] = { "greedy", "cost_benefit", NULL };
+
+static_assert(ARRAY_SIZE(lz_policy_names) == LZ_NR_POLICIES + 1, "policies");
+static_assert(ARRAY_SIZE(lz_reset_names) == LZ_NR_RESETS + 1, "reset rules");
+static_assert(ARRAY_SIZE(lz_finish_names) == LZ_NR_FINISHES + 1, "finish rules");
+static_assert(ARRAY_SIZE(lz_isolation_names) == LZ_NR_ISOLATIONS + 1, "isolation rules");
+static_assert(ARRAY_SIZE(lz_victim_names) == LZ_NR_VICTIMS + 1, "victim rules");
 
 /**
  * struct lz_option - one option
  * @key: its name
- * @names: allowed words, or NULL for a number
- * @nr_names: how many
+ * @names: allowed words up to a NULL, or NULL for a number
  * @offset: where it is in struct lz_options (u8 for words, u32 for numbers)
  * @preset: default
  * @min: least number other than 0
@@ -31,7 +37,6 @@ static const char *const lz_victim_names[LZ_NR_VICTIMS] = { "greedy", "cost_bene
 struct lz_option {
 	const char *key;
 	const char *const *names;
-	u32 nr_names;
 	u32 offset;
 	u32 preset;
 	u32 min;
@@ -40,31 +45,42 @@ struct lz_option {
 	bool fixed;
 };
 
-#define WORDS(w)	.names = (w), .nr_names = ARRAY_SIZE(w)
 #define FIELD(f)	.offset = offsetof(struct lz_options, f)
 
 /* The order is that of the table line; new options go to the end. */
 static const struct lz_option lz_options[] = {
-	{ .key = "policy", FIELD(policy), WORDS(lz_policy_names), .preset = LZ_POLICY_WLA },
-	{ .key = "reset", FIELD(reset), WORDS(lz_reset_names), .preset = LZ_RESET_LAZY },
-	{ .key = "finish", FIELD(finish), WORDS(lz_finish_names), .preset = LZ_FINISH_NEVER },
-	{ .key = "gc_isolation", FIELD(isolation), WORDS(lz_isolation_names), .preset = LZ_ISOLATION_PERSISTENT },
-	{ .key = "victim", FIELD(victim), WORDS(lz_victim_names), .preset = LZ_VICTIM_COST_BENEFIT },
 	{
-		.key = "max_open",
-		FIELD(max_open),
+		.key = "policy", FIELD(policy),
+		.names = lz_policy_names, .preset = LZ_POLICY_WLA,
+	},
+	{
+		.key = "reset", FIELD(reset),
+		.names = lz_reset_names, .preset = LZ_RESET_LAZY,
+	},
+	{
+		.key = "finish", FIELD(finish),
+		.names = lz_finish_names, .preset = LZ_FINISH_NEVER,
+	},
+	{
+		.key = "gc_isolation", FIELD(isolation),
+		.names = lz_isolation_names, .preset = LZ_ISOLATION_PERSISTENT,
+	},
+	{
+		.key = "victim", FIELD(victim),
+		.names = lz_victim_names, .preset = LZ_VICTIM_COST_BENEFIT,
+	},
+	{
+		.key = "max_open", FIELD(max_open),
 		/* The budget is handed out at load. */
 		.min = LZ_MAX_OPEN_MIN, .max = 0xffffffff, .zero = true, .fixed = true,
 	},
 	{
-		.key = "map_cache_mb",
-		FIELD(map_cache_mb),
+		.key = "map_cache_mb", FIELD(map_cache_mb),
 		/* RAM is set aside at load; 1 TiB is beyond any map. */
 		.max = 1u << 20, .zero = true, .fixed = true,
 	},
 	{
-		.key = "commit_ms",
-		FIELD(commit_ms),
+		.key = "commit_ms", FIELD(commit_ms),
 		.preset = LZ_COMMIT_MS_DEFAULT,
 		.min = LZ_COMMIT_MS_MIN, .max = LZ_COMMIT_MS_MAX,
 	},
@@ -106,14 +122,14 @@ static int lz_option_word(const struct lz_option *opt, const char *value, u32 *v
 	size_t used;
 	u32 i;
 
-	for (i = 0; i < opt->nr_names; i++) {
+	for (i = 0; opt->names[i]; i++) {
 		if (!strcmp(value, opt->names[i])) {
 			*v = i;
 			return 0;
 		}
 	}
 	used = scnprintf(why, n, "%s=%s: unknown, allowed:", opt->key, value);
-	for (i = 0; i < opt->nr_names; i++)
+	for (i = 0; opt->names[i]; i++)
 		used += scnprintf(why + used, n - used, " %s", opt->names[i]);
 	return -EINVAL;
 }

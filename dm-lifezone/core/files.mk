@@ -1,0 +1,12 @@
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# The files of core, for Kbuild and for the makefiles of the tools and tests.
+
+# Pure decisions and encoding: need nothing else.
+LZ_CORE_PURE := place victim pace reclaim options log
+# The device.
+LZ_CORE_DEVICE :=
+LZ_CORE := $(LZ_CORE_PURE) $(LZ_CORE_DEVICE)
+
+# Unit tests, in ../tests.
+LZ_UNIT := place_kunit victim_kunit pace_kunit reclaim_kunit options_kunit

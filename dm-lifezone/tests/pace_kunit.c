@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* How the drive is shared between users and GC. */
+#include "../core/policy.h"
+#include "unit.h"
+
+static u32 share(u32 free_zones, u32 reserve, u32 start)
+{
+	struct lz_pace_in in = { .free_zones = free_zones, .reserve = reserve, .start = start };
+
+	return lz_pace_user_share(&in);
+}
+
+static bool due(u32 free_zones, u32 reserve, u32 start)
+{
+	struct lz_pace_in in = { .free_zones = free_zones, .reserve = reserve, .start = start };
+
+	return lz_pace_gc_due(&in);
+}
+
+static void pace_marks(struct kunit *test)
+{
+	KUNIT_EXPECT_FALSE(test, due(10, 2, 10));
+	KUNIT_EXPECT_TRUE(test, due(9, 2, 10));
+	KUNIT_EXPECT_EQ(test, share(10, 2, 10), ~0u);
+	KUNIT_EXPECT_NE(test, share(9, 2, 10), ~0u);
+	KUNIT_EXPECT_EQ(test, share(3, 2, 10), 256u / 7);
+	/* Half way: as much for users as for GC. */
+	KUNIT_EXPECT_EQ(test, share(6, 2, 10), 256u);
+	KUNIT_EXPECT_EQ(test, share(9, 2, 10), 256u * 7);
+	KUNIT_EXPECT_EQ(test, share(2, 2, 10), 0u);
+	KUNIT_EXPECT_EQ(test, share(0, 2, 10), 0u);
+}
+
+/* Fewer free zones, less for users; something above the reserve; never stuck. */
+static void pace_every_state(struct kunit *test)
+{
+	u32 f, r, s, now, before;
+
+	for (r = 0; r < 8; r++)
+		for (s = 0; s < 40; s++) {
+			before = 0;
+			for (f = 0; f < 50; f++) {
+				now = share(f, r, s);
+				KUNIT_EXPECT_GE_MSG(test, now, before, "(%u %u %u)", f, r, s);
+				KUNIT_EXPECT_EQ_MSG(test, now == 0, f <= r, "(%u %u %u)", f, r, s);
+				/* Whoever holds users back must be at work. */
+				KUNIT_EXPECT_EQ_MSG(test, now != ~0u, due(f, r, s), "(%u %u %u)",
+						    f, r, s);
+				before = now;
+			}
+		}
+}
+
+static void pace_large_numbers(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, share(0xfffffffe, 1, 0xffffffff), ~0u - 1);
+	KUNIT_EXPECT_EQ(test, share(2, 1, 0xffffffff), 1u);
+	KUNIT_EXPECT_EQ(test, share(0xffffffff, 0, 0xffffffff), ~0u);
+}
+
+static struct kunit_case pace_cases[] = {
+	KUNIT_CASE(pace_marks),
+	KUNIT_CASE(pace_every_state),
+	KUNIT_CASE(pace_large_numbers),
+	{}
+};
+
+static struct kunit_suite pace_suite = {
+	.name = "lifezone-pace",
+	.test_cases = pace_cases,
+};
+
+kunit_test_suite(pace_suite);

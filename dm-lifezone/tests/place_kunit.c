@@ -1,0 +1,388 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Placement, rule by rule. A row names the rule it checks, in the words of the
+ * study it comes from where there is one:
+ *
+ *	A	zone allocation by lifetime: zenfs, wla, sla
+ *	B	zone budget and finish
+ *	C	isolation of GC output
+ *
+ * Open zones are written as words of letters: the class (- not set, N none,
+ * S short, M medium, L long, E extreme, F file-system metadata), "g" if it was
+ * opened for GC, and the room in blocks if it is not 100.
+ */
+#include "../core/policy.h"
+#include "unit.h"
+
+#define MAX_ZONES	16
+
+/* May a zone be opened? */
+enum open {
+	OPEN,			/* yes */
+	SPENT,			/* no, the budget is spent */
+	SCARCE,			/* no, free zones are short */
+};
+
+struct row {
+	const char *rule;
+	u8 policy;
+	bool gc;
+	u8 isolation;
+	u8 finish;
+	char class;
+	u8 open;
+	const char *zones;
+	u8 verdict;
+	unsigned int idx;
+	bool fallback;
+};
+
+#define ZENFS	LZ_POLICY_ZENFS
+#define WLA	LZ_POLICY_WLA
+#define SLA	LZ_POLICY_SLA
+#define USER	false
+#define GC	true
+#define PERS	LZ_ISOLATION_PERSISTENT
+#define INIT	LZ_ISOLATION_INITIAL
+#define NEVER	LZ_FINISH_NEVER
+#define MISM	LZ_FINISH_MISMATCH
+#define USE(i)	LZ_PLACE_USE, i, false
+#define FALL(i)	LZ_PLACE_USE, i, true
+#define NEW	LZ_PLACE_NEW, 0, false
+#define FIN(i)	LZ_PLACE_FINISH, i, false
+#define WAIT	LZ_PLACE_WAIT, 0, false
+
+static const struct row rows[] = {
+	/* --- A, zenfs: "lifetime strictly greater than the data's, closest" --- */
+	{ "zenfs: greater", ZENFS, USER, PERS, NEVER, 'S', OPEN, "M", USE(0) },
+	{ "zenfs: greater, by two", ZENFS, USER, PERS, NEVER, 'S', OPEN, "L", USE(0) },
+	{ "zenfs: greater, by three", ZENFS, USER, PERS, NEVER, 'S', OPEN, "E", USE(0) },
+	{ "zenfs: closest greater", ZENFS, USER, PERS, NEVER, 'S', OPEN, "E L M", USE(2) },
+	{ "zenfs: closest greater of two", ZENFS, USER, PERS, NEVER, 'M', OPEN, "E L", USE(1) },
+	{ "zenfs: greater before equal", ZENFS, USER, PERS, NEVER, 'M', OPEN, "M E", USE(1) },
+	{ "zenfs: equal is not greater: new", ZENFS, USER, PERS, NEVER, 'M', OPEN, "M", NEW },
+	{ "zenfs: smaller is not greater: new", ZENFS, USER, PERS, NEVER, 'L', OPEN, "S M", NEW },
+	{ "zenfs: nothing is greater than EXTREME", ZENFS, USER, PERS, NEVER, 'E', OPEN,
+	  "S M L E", NEW },
+	{ "zenfs: no open zone: new", ZENFS, USER, PERS, NEVER, 'S', OPEN, "", NEW },
+	{ "zenfs: no room is no zone", ZENFS, USER, PERS, NEVER, 'S', OPEN, "M0 L", USE(1) },
+	/* "equal lifetime only during GC, when no zone with a larger one is open" */
+	{ "zenfs gc: equal when no larger", ZENFS, GC, PERS, NEVER, 'M', OPEN, "S M", USE(1) },
+	{ "zenfs gc: larger before equal", ZENFS, GC, PERS, NEVER, 'M', OPEN, "M E", USE(1) },
+	{ "zenfs gc: larger, closest", ZENFS, GC, PERS, NEVER, 'S', OPEN, "S E M L", USE(2) },
+	{ "zenfs gc: EXTREME has only equal", ZENFS, GC, PERS, NEVER, 'E', OPEN, "L E", USE(1) },
+	{ "zenfs gc: else new", ZENFS, GC, PERS, NEVER, 'L', OPEN, "S M", NEW },
+	{ "zenfs gc: shares with user data", ZENFS, GC, PERS, NEVER, 'M', OPEN, "Lg5 L", USE(0) },
+	{ "zenfs: user data shares with GC output", ZENFS, USER, PERS, NEVER, 'M', OPEN,
+	  "Lg", USE(0) },
+	/* "also accepts equal when the open-zone budget is spent" */
+	{ "zenfs: equal when the budget is spent", ZENFS, USER, PERS, NEVER, 'M', SPENT,
+	  "S M", USE(1) },
+	{ "zenfs: larger even then", ZENFS, USER, PERS, NEVER, 'M', SPENT, "M E", USE(1) },
+	{ "zenfs: equal for lack of free zones counts", ZENFS, USER, PERS, NEVER, 'M', SCARCE,
+	  "S M", FALL(1) },
+	{ "zenfs: equal spares a finish", ZENFS, USER, PERS, MISM, 'E', SPENT, "L E", USE(1) },
+	{ "zenfs: smaller is a fallback", ZENFS, USER, PERS, NEVER, 'L', SPENT, "S M", FALL(1) },
+
+	/* --- A, wla: "zone lifetime = data lifetime" ... --- */
+	{ "wla: equal", WLA, USER, PERS, NEVER, 'M', OPEN, "L M S", USE(1) },
+	{ "wla: equal SHORT", WLA, USER, PERS, NEVER, 'S', OPEN, "M L E S", USE(3) },
+	{ "wla: equal EXTREME", WLA, USER, PERS, NEVER, 'E', OPEN, "L E", USE(1) },
+	/* ... "zone lifetime > data lifetime, closest; then a new zone" */
+	{ "wla: then greater", WLA, USER, PERS, NEVER, 'M', OPEN, "S L", USE(1) },
+	{ "wla: then greater, closest", WLA, USER, PERS, NEVER, 'S', OPEN, "E L", USE(1) },
+	{ "wla: then greater, even by three", WLA, USER, PERS, NEVER, 'S', OPEN, "E", USE(0) },
+	{ "wla: then new", WLA, USER, PERS, NEVER, 'L', OPEN, "S M", NEW },
+	{ "wla: then new, none greater than EXTREME", WLA, USER, PERS, NEVER, 'E', OPEN,
+	  "S M L", NEW },
+	{ "wla: equal without room, greater", WLA, USER, PERS, NEVER, 'M', OPEN, "M0 L", USE(1) },
+	{ "wla: no open zone: new", WLA, USER, PERS, NEVER, 'M', OPEN, "", NEW },
+	{ "wla: nearly full first", WLA, USER, PERS, NEVER, 'M', OPEN, "M9 M3 M7", USE(1) },
+
+	/* --- A, sla: "zone lifetime = data lifetime; otherwise a new zone" --- */
+	{ "sla: equal", SLA, USER, PERS, NEVER, 'M', OPEN, "L M", USE(1) },
+	{ "sla: greater is not equal: new", SLA, USER, PERS, NEVER, 'M', OPEN, "L E", NEW },
+	{ "sla: smaller is not equal: new", SLA, USER, PERS, NEVER, 'L', OPEN, "S M", NEW },
+	{ "sla: EXTREME", SLA, USER, PERS, NEVER, 'E', OPEN, "S L E", USE(2) },
+	{ "sla: SHORT", SLA, USER, PERS, NEVER, 'S', OPEN, "M L E", NEW },
+	{ "sla: greater when none may be opened", SLA, USER, PERS, NEVER, 'M', SPENT,
+	  "S E L", FALL(2) },
+
+	/* --- classes without an order match only themselves --- */
+	{ "wla: NOT_SET to NOT_SET", WLA, USER, PERS, NEVER, '-', OPEN, "N S M L E F -", USE(6) },
+	{ "wla: NONE to NONE", WLA, USER, PERS, NEVER, 'N', OPEN, "- S M L E F N", USE(6) },
+	{ "wla: META to META", WLA, USER, PERS, NEVER, 'F', OPEN, "- N S M L E F", USE(6) },
+	{ "wla: nothing is greater than NOT_SET", WLA, USER, PERS, NEVER, '-', OPEN,
+	  "N S M L E F", NEW },
+	{ "wla: nothing is greater than NONE", WLA, USER, PERS, NEVER, 'N', OPEN,
+	  "- S M L E F", NEW },
+	{ "wla: META is not greater than EXTREME", WLA, USER, PERS, NEVER, 'E', OPEN, "F", NEW },
+	{ "wla: SHORT not to NOT_SET, NONE, META", WLA, USER, PERS, NEVER, 'S', OPEN,
+	  "- N F", NEW },
+	{ "zenfs: NOT_SET to its own", ZENFS, USER, PERS, NEVER, '-', OPEN, "S N -", USE(2) },
+	{ "zenfs: nothing is greater than NOT_SET", ZENFS, USER, PERS, NEVER, '-', OPEN,
+	  "N S M L E F", NEW },
+	{ "zenfs: META is not greater than EXTREME", ZENFS, USER, PERS, NEVER, 'E', OPEN,
+	  "F", NEW },
+	{ "zenfs gc: NONE to its own", ZENFS, GC, PERS, NEVER, 'N', OPEN, "S Ng", USE(1) },
+	{ "sla: META to its own", SLA, USER, PERS, NEVER, 'F', OPEN, "- F", USE(1) },
+	{ "sla: NONE is not NOT_SET", SLA, USER, PERS, NEVER, 'N', OPEN, "-", NEW },
+
+	/* --- C, persistent: moved data "goes only to zones of its own class" --- */
+	{ "persistent wla gc: equal", WLA, GC, PERS, NEVER, 'M', OPEN, "Lg Mg", USE(1) },
+	{ "persistent wla gc: not to greater: new", WLA, GC, PERS, NEVER, 'M', OPEN,
+	  "Lg Eg L", NEW },
+	{ "persistent sla gc: equal", SLA, GC, PERS, NEVER, 'M', OPEN, "Lg Mg", USE(1) },
+	{ "persistent sla gc: not to another: new", SLA, GC, PERS, NEVER, 'M', OPEN, "Lg Sg", NEW },
+	{ "persistent: GC apart from fresh data", WLA, GC, PERS, NEVER, 'M', OPEN, "M", NEW },
+	{ "persistent: GC stream first", WLA, GC, PERS, NEVER, 'M', OPEN, "M1 Mg", USE(1) },
+	{ "persistent: fresh data apart from GC", WLA, USER, PERS, NEVER, 'M', OPEN, "Mg", NEW },
+	{ "persistent: user stream first", SLA, USER, PERS, NEVER, 'M', OPEN, "Mg1 M", USE(1) },
+	{ "persistent: user stream, greater", WLA, USER, PERS, NEVER, 'M', OPEN, "Mg L", USE(1) },
+	{ "persistent: same class shared for lack of budget", WLA, GC, PERS, NEVER, 'M', SPENT,
+	  "L M", USE(1) },
+	{ "persistent: same class shared for lack of zones", SLA, GC, PERS, NEVER, 'M', SCARCE,
+	  "L M", USE(1) },
+	{ "persistent: users share for lack of budget", SLA, USER, PERS, NEVER, 'M', SPENT,
+	  "L Mg", USE(1) },
+	{ "persistent: sharing spares a finish", SLA, GC, PERS, MISM, 'M', SPENT, "L M", USE(1) },
+	{ "persistent wla gc: greater is a fallback", WLA, GC, PERS, NEVER, 'M', SPENT,
+	  "S L", FALL(1) },
+	{ "persistent: unhinted GC apart from unhinted data", ZENFS, GC, PERS, NEVER, '-', OPEN,
+	  "-", NEW },
+	{ "persistent: unhinted shared for lack of budget", ZENFS, GC, PERS, NEVER, '-', SPENT,
+	  "-", USE(0) },
+
+	/* --- C, initial: "GC output of all classes shares one stream" --- */
+	{ "initial gc: any class", WLA, GC, INIT, NEVER, 'M', OPEN, "M Sg", USE(1) },
+	{ "initial gc: any class, sla", SLA, GC, INIT, NEVER, 'E', OPEN, "E Sg", USE(1) },
+	{ "initial gc: any class, zenfs", ZENFS, GC, INIT, NEVER, 'E', OPEN, "E Sg", USE(1) },
+	{ "initial gc: any class, no order", SLA, GC, INIT, NEVER, '-', OPEN, "- Fg", USE(1) },
+	{ "initial gc: one stream, fill the first", WLA, GC, INIT, NEVER, 'M', OPEN,
+	  "Mg9 Eg2", USE(1) },
+	{ "initial gc: not to user zones: new", WLA, GC, INIT, NEVER, 'M', OPEN, "M L", NEW },
+	{ "initial gc: user zone by fallback", WLA, GC, INIT, NEVER, 'M', SPENT, "L M", FALL(1) },
+	{ "initial gc: user zone by fallback, zenfs", ZENFS, GC, INIT, NEVER, 'M', SPENT,
+	  "L M", FALL(1) },
+	/* "user writes are separated by class" */
+	{ "initial: users by class", SLA, USER, INIT, NEVER, 'M', OPEN, "L M", USE(1) },
+	{ "initial: users not to GC's stream", SLA, USER, INIT, NEVER, 'M', OPEN, "Mg", NEW },
+	{ "initial: users not to GC's stream, zenfs", ZENFS, USER, INIT, NEVER, 'M', OPEN,
+	  "Lg", NEW },
+	{ "initial: users to another class before GC's", SLA, USER, INIT, NEVER, 'M', SPENT,
+	  "Mg S", FALL(1) },
+	{ "initial: users to GC's as the last resort", SLA, USER, INIT, NEVER, 'M', SPENT,
+	  "Mg S0", FALL(0) },
+	{ "initial: zenfs equal when spent, not GC's", ZENFS, USER, INIT, NEVER, 'M', SPENT,
+	  "Mg M", USE(1) },
+
+	/* --- B: "finish a zone of another lifetime whenever no matching zone is open" --- */
+	{ "mismatch: finish", SLA, USER, PERS, MISM, 'M', SPENT, "L", FIN(0) },
+	{ "mismatch: the cheapest, least room", SLA, USER, PERS, MISM, 'M', SPENT,
+	  "L9 E3 S5", FIN(1) },
+	{ "mismatch: not where one matches", SLA, USER, PERS, MISM, 'M', SPENT, "L1 M", USE(1) },
+	{ "mismatch: not where one may be opened", SLA, USER, PERS, MISM, 'M', OPEN, "L", NEW },
+	{ "mismatch: wla takes greater", WLA, USER, PERS, MISM, 'M', SPENT, "S1 E", USE(1) },
+	{ "mismatch: wla finishes smaller", WLA, USER, PERS, MISM, 'E', SPENT, "S8 L9", FIN(0) },
+	{ "mismatch: zenfs finishes smaller", ZENFS, USER, PERS, MISM, 'E', SPENT,
+	  "S8 L9", FIN(0) },
+	{ "mismatch: never GC's last zone", SLA, USER, PERS, MISM, 'M', SPENT, "Lg1 S9", FIN(1) },
+	{ "mismatch: one of GC's two", SLA, USER, PERS, MISM, 'M', SPENT, "Lg2 Sg5 S9", FIN(0) },
+	{ "mismatch: GC's other is full", SLA, USER, PERS, MISM, 'M', SPENT, "Lg2 Sg0 S9", FIN(2) },
+	{ "mismatch: only GC's last: share it", SLA, USER, PERS, MISM, 'M', SPENT, "Lg1", FALL(0) },
+	{ "mismatch: GC finishes a user zone", SLA, GC, PERS, MISM, 'M', SPENT, "L4 Sg1", FIN(0) },
+	{ "mismatch: initial, GC without a stream", SLA, GC, INIT, MISM, 'M', SPENT,
+	  "M4 L2", FIN(1) },
+	{ "mismatch: a full zone needs no finish", SLA, USER, PERS, MISM, 'M', SPENT,
+	  "L0 E7", FIN(1) },
+	{ "mismatch: finishing frees no zone: fall back", SLA, USER, PERS, MISM, 'M', SCARCE,
+	  "S E", FALL(1) },
+	{ "mismatch: all full: wait", SLA, USER, PERS, MISM, 'M', SPENT, "L0 E0", WAIT },
+	{ "never: fall back", SLA, USER, PERS, NEVER, 'M', SPENT, "L9 E3", FALL(0) },
+
+	/* --- fallback: the nearest open zone, its own stream first --- */
+	{ "fallback: longer before shorter", SLA, USER, PERS, NEVER, 'M', SPENT, "S E", FALL(1) },
+	{ "fallback: longer, closest", SLA, USER, PERS, NEVER, 'S', SPENT, "E L M", FALL(2) },
+	{ "fallback: unknown before shorter", SLA, USER, PERS, NEVER, 'M', SPENT, "S -", FALL(1) },
+	{ "fallback: LONG and EXTREME", SLA, USER, PERS, NEVER, 'E', SPENT, "- S L M", FALL(2) },
+	{ "fallback: file-system structures together", SLA, USER, PERS, NEVER, 'F', SPENT,
+	  "L - N", FALL(2) },
+	{ "fallback: unhinted with MEDIUM", SLA, USER, PERS, NEVER, '-', SPENT, "S E M", FALL(2) },
+	{ "fallback: own stream before lifetime", SLA, GC, PERS, NEVER, 'M', SPENT,
+	  "L Sg", FALL(1) },
+	{ "fallback: any zone with room will do", SLA, USER, PERS, NEVER, 'E', SPENT,
+	  "F0 L0 Sg1", FALL(2) },
+	{ "fallback: for lack of free zones", WLA, USER, PERS, NEVER, 'E', SCARCE, "L S", FALL(0) },
+
+	/* --- wait: only where nothing else is possible --- */
+	{ "wait: all open zones are full", WLA, USER, PERS, NEVER, 'M', SPENT, "M0 L0", WAIT },
+	{ "wait: none open, none may be", WLA, USER, PERS, NEVER, 'M', SCARCE, "", WAIT },
+	{ "wait: none open, gc", WLA, GC, INIT, MISM, 'M', SPENT, "", WAIT },
+	{ "open rather than wait", WLA, USER, PERS, NEVER, 'M', OPEN, "M0 L0", NEW },
+};
+
+static u8 class_of(char c)
+{
+	static const char letters[] = "-NSMLEF";
+
+	return strchr(letters, c) - letters;
+}
+
+static unsigned int parse_zones(const char *s, struct lz_place_zone *z)
+{
+	unsigned int n = 0;
+
+	while (*s) {
+		z[n].class = class_of(*s++);
+		z[n].gc = *s == 'g';
+		if (z[n].gc)
+			s++;
+		z[n].room = *s && *s != ' ' ? 0 : 100;
+		while (*s && *s != ' ')
+			z[n].room = z[n].room * 10 + (*s++ - '0');
+		while (*s == ' ')
+			s++;
+		n++;
+	}
+	return n;
+}
+
+static void place_rules(struct kunit *test)
+{
+	struct lz_place_zone z[MAX_ZONES];
+	struct lz_place_out out;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		const struct row *r = &rows[i];
+		struct lz_place_in in = {
+			.policy = r->policy, .finish = r->finish, .isolation = r->isolation,
+			.class = class_of(r->class), .gc = r->gc, .can_open = r->open == OPEN,
+			.budget_spent = r->open == SPENT, .zones = z,
+		};
+
+		in.n = parse_zones(r->zones, z);
+		lz_place(&in, &out);
+		KUNIT_EXPECT_EQ_MSG(test, (int)out.verdict, (int)r->verdict, "(%s)", r->rule);
+		KUNIT_EXPECT_EQ_MSG(test, out.idx, r->idx, "(%s)", r->rule);
+		KUNIT_EXPECT_EQ_MSG(test, out.fallback, r->fallback, "(%s)", r->rule);
+	}
+}
+
+/* What holds for every decision, whatever is asked. */
+static void check_decision(struct kunit *test, const struct lz_place_in *in)
+{
+	bool has_room = false, ok;
+	struct lz_place_out out;
+	unsigned int i;
+
+	for (i = 0; i < in->n; i++)
+		has_room |= in->zones[i].room > 0;
+	lz_place(in, &out);
+
+	switch (out.verdict) {
+	case LZ_PLACE_USE:
+		ok = out.idx < in->n && in->zones[out.idx].room;
+		break;
+	case LZ_PLACE_FINISH:
+		ok = out.idx < in->n && in->zones[out.idx].room && in->budget_spent &&
+		     !in->can_open && in->finish == LZ_FINISH_MISMATCH;
+		break;
+	case LZ_PLACE_NEW:
+		ok = in->can_open;
+		break;
+	default:
+		ok = !has_room && !in->can_open;
+	}
+	if (out.fallback)
+		ok &= !in->can_open && out.verdict == LZ_PLACE_USE;
+	KUNIT_EXPECT_TRUE_MSG(test, ok,
+			      "(policy %u finish %u isolation %u class %u gc %u open %u verdict %u)",
+			      in->policy, in->finish, in->isolation, in->class, in->gc,
+			      in->can_open, out.verdict);
+}
+
+/* Every input with up to two open zones. */
+static void place_every_input(struct kunit *test)
+{
+	static const u32 rooms[] = { 0, 1, 100 };
+	const unsigned int kinds = LZ_NR_CLASSES * 2 * ARRAY_SIZE(rooms);
+	struct lz_place_zone z[2];
+	unsigned int how, zones, i, v;
+
+	for (how = 0; how < LZ_NR_POLICIES * 2 * 2 * LZ_NR_CLASSES * 2 * 3; how++) {
+		struct lz_place_in in = { .zones = z };
+
+		v = how;
+		in.policy = v % LZ_NR_POLICIES;
+		v /= LZ_NR_POLICIES;
+		in.finish = v % 2;
+		v /= 2;
+		in.isolation = v % 2;
+		v /= 2;
+		in.class = v % LZ_NR_CLASSES;
+		v /= LZ_NR_CLASSES;
+		in.gc = v % 2;
+		v /= 2;
+		in.can_open = v == OPEN;
+		in.budget_spent = v == SPENT;
+
+		/* None, one of each kind, two of each kind. */
+		for (zones = 0; zones < 1 + kinds + kinds * kinds; zones++) {
+			in.n = !zones ? 0 : zones <= kinds ? 1 : 2;
+			v = zones - (in.n == 2 ? 1 + kinds : in.n);
+			for (i = 0; i < in.n; i++) {
+				z[i].class = v % LZ_NR_CLASSES;
+				v /= LZ_NR_CLASSES;
+				z[i].gc = v % 2;
+				v /= 2;
+				z[i].room = rooms[v % ARRAY_SIZE(rooms)];
+				v /= ARRAY_SIZE(rooms);
+			}
+			check_decision(test, &in);
+		}
+	}
+}
+
+/*
+ * A class that always gets the same answer never finishes its own zone: with
+ * one user zone and one GC zone, writes still go on under every policy.
+ */
+static void place_least_budget(struct kunit *test)
+{
+	static const struct lz_place_zone z[] = {
+		{ .class = LZ_CLASS_LONG, .gc = true, .room = 10 },
+		{ .class = LZ_CLASS_MEDIUM, .gc = false, .room = 10 },
+	};
+	struct lz_place_in in = { .zones = z, .n = 2, .budget_spent = true };
+	struct lz_place_out out;
+	u8 p, iso, c;
+
+	for (p = 0; p < LZ_NR_POLICIES; p++)
+		for (iso = 0; iso < LZ_NR_ISOLATIONS; iso++)
+			for (c = 0; c < LZ_NR_CLASSES; c++) {
+				in.policy = p;
+				in.isolation = iso;
+				in.class = c;
+				in.gc = false;
+				lz_place(&in, &out);
+				KUNIT_EXPECT_EQ(test, (int)out.verdict, LZ_PLACE_USE);
+				in.gc = true;
+				lz_place(&in, &out);
+				KUNIT_EXPECT_EQ(test, (int)out.verdict, LZ_PLACE_USE);
+			}
+}
+
+static struct kunit_case place_cases[] = {
+	KUNIT_CASE(place_rules),
+	KUNIT_CASE(place_every_input),
+	KUNIT_CASE(place_least_budget),
+	{}
+};
+
+static struct kunit_suite place_suite = {
+	.name = "lifezone-place",
+	.test_cases = place_cases,
+};
+
+kunit_test_suite(place_suite);

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* When a zone without valid data is reset. */
+#include "../core/policy.h"
+#include "unit.h"
+
+/* Eager: "reset every zone that holds no valid data, full or not". */
+static void reclaim_eager(struct kunit *test)
+{
+	u8 c;
+
+	for (c = 0; c < LZ_NR_CLASSES; c++) {
+		KUNIT_EXPECT_TRUE(test, lz_reset_due(LZ_RESET_EAGER, c, false));
+		KUNIT_EXPECT_TRUE(test, lz_reset_due(LZ_RESET_EAGER, c, true));
+	}
+}
+
+/* Lazy: "the same, but a zone of lifetime SHORT is reset only once it is also full". */
+static void reclaim_lazy(struct kunit *test)
+{
+	u8 c;
+
+	for (c = 0; c < LZ_NR_CLASSES; c++) {
+		KUNIT_EXPECT_EQ(test, lz_reset_due(LZ_RESET_LAZY, c, false), c != LZ_CLASS_SHORT);
+		KUNIT_EXPECT_TRUE(test, lz_reset_due(LZ_RESET_LAZY, c, true));
+	}
+}
+
+static struct kunit_case reclaim_cases[] = {
+	KUNIT_CASE(reclaim_eager),
+	KUNIT_CASE(reclaim_lazy),
+	{}
+};
+
+static struct kunit_suite reclaim_suite = {
+	.name = "lifezone-reclaim",
+	.test_cases = reclaim_cases,
+};
+
+kunit_test_suite(reclaim_suite);

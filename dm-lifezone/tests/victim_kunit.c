@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Which zone GC cleans. */
+#include "../core/policy.h"
+#include "unit.h"
+
+#define CAP	4096u
+#define AGE_MAX	((1ull << LZ_ADDR_BITS) - 1)
+
+static u64 cb(u32 valid, u32 cap, u64 age)
+{
+	return lz_victim_score(LZ_VICTIM_COST_BENEFIT, valid, cap, age);
+}
+
+static u64 greedy(u32 valid, u32 cap, u64 age)
+{
+	return lz_victim_score(LZ_VICTIM_GREEDY, valid, cap, age);
+}
+
+/* 0 where nothing is to be gained, and only there. */
+static void victim_zero_iff_full(struct kunit *test)
+{
+	static const u32 caps[] = { 1, 2, 255, 4096, 275712, LZ_ZONE_BLOCKS_MAX };
+	static const u64 ages[] = { 0, 1, 1000, 1ull << 39, AGE_MAX, ~0ull };
+	unsigned int c, a;
+	u8 how;
+
+	for (how = 0; how < LZ_NR_VICTIMS; how++)
+		for (c = 0; c < ARRAY_SIZE(caps); c++)
+			for (a = 0; a < ARRAY_SIZE(ages); a++) {
+				u32 cap = caps[c];
+				u64 age = ages[a];
+
+				KUNIT_EXPECT_EQ(test, lz_victim_score(how, cap, cap, age), 0ull);
+				KUNIT_EXPECT_EQ(test, lz_victim_score(how, cap + 1, cap, age), 0ull);
+				KUNIT_EXPECT_NE(test, lz_victim_score(how, cap - 1, cap, age), 0ull);
+				KUNIT_EXPECT_NE(test, lz_victim_score(how, 0, cap, age), 0ull);
+			}
+}
+
+static void victim_greedy_fewest_valid(struct kunit *test)
+{
+	u32 v;
+
+	for (v = 1; v <= CAP; v++)
+		KUNIT_EXPECT_GT(test, greedy(v - 1, CAP, 5), greedy(v, CAP, 1000000));
+}
+
+static void victim_cost_benefit_grows(struct kunit *test)
+{
+	u64 age;
+	u32 v;
+
+	/* With garbage, at any age: also at none, and at the greatest. */
+	for (v = 1; v < CAP; v++) {
+		KUNIT_EXPECT_GT(test, cb(v - 1, CAP, 0), cb(v, CAP, 0));
+		KUNIT_EXPECT_GT(test, cb(v - 1, CAP, 1 << 20), cb(v, CAP, 1 << 20));
+		KUNIT_EXPECT_GT(test, cb(v - 1, CAP, AGE_MAX), cb(v, CAP, AGE_MAX));
+	}
+	/* With age, however full. */
+	for (age = 1; age < AGE_MAX / 2; age *= 2)
+		for (v = 0; v < CAP; v += 65)
+			KUNIT_EXPECT_GT(test, cb(v, CAP, 2 * age), cb(v, CAP, age));
+}
+
+/* (1 - u) * age / (1 + u) by hand: which of two zones is to be taken. */
+static void victim_cost_benefit_formula(struct kunit *test)
+{
+	/* u = 1/2: age/3; u = 1/4: 3/5 age; u = 3/4: age/7. */
+	KUNIT_EXPECT_GT(test, cb(2048, CAP, 1900), cb(1024, CAP, 1000));
+	KUNIT_EXPECT_LT(test, cb(2048, CAP, 1700), cb(1024, CAP, 1000));
+	KUNIT_EXPECT_GT(test, cb(3072, CAP, 4300), cb(1024, CAP, 1000));
+	KUNIT_EXPECT_LT(test, cb(3072, CAP, 4100), cb(1024, CAP, 1000));
+	/* An old zone nearly full goes before a young one half empty; greedy differs. */
+	KUNIT_EXPECT_GT(test, cb(3686, CAP, 1000000), cb(2048, CAP, 10000));
+	KUNIT_EXPECT_LT(test, greedy(3686, CAP, 1000000), greedy(2048, CAP, 10000));
+	/* The share counts, not the size of the zone. */
+	KUNIT_EXPECT_EQ(test, cb(1024, CAP, 777), cb(2048, 2 * CAP, 777));
+}
+
+/* At the limits of the format nothing wraps around. */
+static void victim_no_overflow(struct kunit *test)
+{
+	const u32 cap = LZ_ZONE_BLOCKS_MAX;
+
+	KUNIT_EXPECT_GT(test, cb(0, cap, AGE_MAX), cb(0, cap, AGE_MAX - 1));
+	KUNIT_EXPECT_GT(test, cb(0, cap, AGE_MAX), cb(cap / 2, cap, AGE_MAX));
+	KUNIT_EXPECT_GE(test, cb(0, cap, ~0ull), cb(0, cap, AGE_MAX));
+	KUNIT_EXPECT_GE(test, cb(0, cap, ~0ull), cb(cap - 1, cap, ~0ull));
+	KUNIT_EXPECT_GT(test, cb(cap / 2, cap, AGE_MAX), cb(cap / 2, cap, AGE_MAX / 2));
+}
+
+static struct kunit_case victim_cases[] = {
+	KUNIT_CASE(victim_zero_iff_full),
+	KUNIT_CASE(victim_greedy_fewest_valid),
+	KUNIT_CASE(victim_cost_benefit_grows),
+	KUNIT_CASE(victim_cost_benefit_formula),
+	KUNIT_CASE(victim_no_overflow),
+	{}
+};
+
+static struct kunit_suite victim_suite = {
+	.name = "lifezone-victim",
+	.test_cases = victim_cases,
+};
+
+kunit_test_suite(victim_suite);
