@@ -289,11 +289,15 @@ static const struct argp table_argp = {
 };
 
 /* Superblock of the drive at @path; false: it has said why not. */
-static bool look_at(const char *path, struct lz_super_info *si)
+static bool look_at(const struct start_args *a, struct lz_super_info *si)
 {
-	struct drive *d = drive_open(path, DRIVE_QUIET, NULL);
+	struct drive *d = drive_open(a->path, DRIVE_QUIET, NULL);
 	bool ok = d && !read_super(d, si);
 
+	if (ok && !a->table_only && d->kind != &drive_blk) {
+		complain(a->path, "an image file cannot be started (a zoned drive is needed)");
+		ok = false;
+	}
 	drive_close(d);
 	return ok;
 }
@@ -341,7 +345,7 @@ int cmd_table(int argc, char **argv)
 
 	lz_options_default(&a.o);
 	parse_args(&table_argp, "table", argc, argv, &a);
-	if (!look_at(a.path, &si))
+	if (!look_at(&a, &si))
 		return EXIT_FAIL;
 	params = table_params(&a);
 	if (!params) {
@@ -367,7 +371,7 @@ int cmd_start(int argc, char **argv)
 
 	lz_options_default(&a.o);
 	parse_args(&start_argp, "start", argc, argv, &a);
-	if (!look_at(a.path, &si))
+	if (!look_at(&a, &si))
 		return EXIT_FAIL;
 	uuid_text(si.uuid, uuid);
 	snprintf(full, sizeof(full), UUID_PREFIX "%s", uuid);
