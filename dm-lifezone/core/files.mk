@@ -9,4 +9,4 @@ LZ_CORE_DEVICE :=
 LZ_CORE := $(LZ_CORE_PURE) $(LZ_CORE_DEVICE)
 
 # Unit tests, in ../tests.
-LZ_UNIT := place_kunit victim_kunit pace_kunit reclaim_kunit options_kunit
+LZ_UNIT := place_kunit victim_kunit pace_kunit reclaim_kunit options_kunit log_kunit
