@@ -301,6 +301,10 @@ static void walk_journal(struct dump *p, void (*fn)(struct dump *p, u64 addr,
 	while (b) {
 		u64 zone = addr / p->d->g.zone_blocks, off = addr % p->d->g.zone_blocks;
 
+		if (addr == LZ_NOWHERE) {
+			snprintf(why, n, "the checkpoint names no journal");
+			break;
+		}
 		if (zone >= p->d->g.nr_zones || off >= p->d->z[zone].wp) {
 			snprintf(why, n, "nothing written at block %llu", (unsigned long long)addr);
 			break;
@@ -412,9 +416,12 @@ static bool map_leaf(struct walk *w, u64 index, u64 addr, const void *block)
 struct lookup {
 	u64 lba, addr;
 	bool damaged, journalled;
-	/* Of the commit being read: counts only once its last block is there. */
+	/*
+	 * Of the commit being read: counts only once its last block is there. A
+	 * mapping beats a discard of the same commit, whichever comes first.
+	 */
 	u64 pending_addr;
-	bool pending;
+	bool pending, mapped;
 };
 
 static bool lookup_leaf(struct walk *w, u64 index, u64 addr, const void *block)
@@ -437,8 +444,10 @@ static void lookup_journal(struct dump *p, u64 addr, const struct lz_journal *b,
 	(void)addr;
 	if (le32_to_cpu(b->next_zone) != ~0u)
 		return;		/* belongs to no commit */
-	if (le64_to_cpu(b->first) == le64_to_cpu(b->h.seq))
+	if (le64_to_cpu(b->first) == le64_to_cpu(b->h.seq)) {
 		l->pending = false;
+		l->mapped = false;
+	}
 	for (i = 0; i < n; i++) {
 		u64 from = lz_jrec_lba(&b->r[i]), len = lz_jrec_len(&b->r[i]);
 		u64 to = lz_jrec_b(&b->r[i]);
@@ -451,14 +460,21 @@ static void lookup_journal(struct dump *p, u64 addr, const struct lz_journal *b,
 		if (l->lba < from || l->lba - from >= len)
 			continue;
 		l->pending = true;
-		l->pending_addr = type == LZ_JR_MAP && to != LZ_NOWHERE ? to + (l->lba - from) :
-				  LZ_NOWHERE;
+		if (type == LZ_JR_MAP) {
+			l->pending_addr = to + (l->lba - from);
+			l->mapped = true;
+		} else if (!l->mapped) {
+			l->pending_addr = LZ_NOWHERE;
+		}
 	}
 	if (!le32_to_cpu(b->more) && l->pending) {
 		l->addr = l->pending_addr;
 		l->journalled = true;
 		l->damaged = false;
+	}
+	if (!le32_to_cpu(b->more)) {
 		l->pending = false;
+		l->mapped = false;
 	}
 }
 
