@@ -43,8 +43,12 @@ static const struct {
 	{ "commit_ms", "600001", "commit_ms=600001: out of range, allowed: 10..600000" },
 	{ "commit_ms", "10s", "commit_ms=10s: not a number, allowed: 10..600000" },
 	{ "commit_ms", "", "commit_ms=: not a number, allowed: 10..600000" },
-	{ "speed", "1", "speed: unknown option, allowed: policy reset finish gc_isolation victim max_open map_cache_mb commit_ms" },
-	{ "", "1", ": unknown option, allowed: policy reset finish gc_isolation victim max_open map_cache_mb commit_ms" },
+	{ "speed", "1",
+	  "speed: unknown option, allowed: policy reset finish gc_isolation victim max_open map_cache_mb commit_ms",
+	},
+	{ "", "1",
+	  ": unknown option, allowed: policy reset finish gc_isolation victim max_open map_cache_mb commit_ms",
+	},
 };
 
 static const char *get(const struct lz_options *o, const char *key, char *value, size_t n)

@@ -30,10 +30,10 @@ static void victim_zero_iff_full(struct kunit *test)
 				u32 cap = caps[c];
 				u64 age = ages[a];
 
-				KUNIT_EXPECT_EQ(test, lz_victim_score(how, cap, cap, age), 0ull);
-				KUNIT_EXPECT_EQ(test, lz_victim_score(how, cap + 1, cap, age), 0ull);
-				KUNIT_EXPECT_NE(test, lz_victim_score(how, cap - 1, cap, age), 0ull);
-				KUNIT_EXPECT_NE(test, lz_victim_score(how, 0, cap, age), 0ull);
+				KUNIT_EXPECT_FALSE(test, lz_victim_score(how, cap, cap, age));
+				KUNIT_EXPECT_FALSE(test, lz_victim_score(how, cap + 1, cap, age));
+				KUNIT_EXPECT_TRUE(test, lz_victim_score(how, cap - 1, cap, age));
+				KUNIT_EXPECT_TRUE(test, lz_victim_score(how, 0, cap, age));
 			}
 }
 

@@ -60,13 +60,11 @@ void *kunit_kzalloc(struct kunit *test, size_t n, int gfp);
 	} \
 	struct kunit_suite
 
-#define MODULE_LICENSE(x)	struct kunit_suite
-#define MODULE_DESCRIPTION(x)	struct kunit_suite
-
 #define kunit_info(t, ...)	((void)(t), (void)fprintf(stderr, __VA_ARGS__))
 #define kunit_skip(t, why)	do { (t)->skipped = (why); longjmp((t)->out, 1); } while (0)
 
-__attribute__((format(printf, 5, 6)))
+#define __printf(a, b)		__attribute__((format(printf, a, b)))
+__printf(5, 6)
 void kunit_fail(struct kunit *test, bool fatal, const char *file, int line, const char *fmt, ...);
 
 #define KUNIT_SHIM_CMP(t, fatal, a, op, b, fmt, ...) \
