@@ -1,0 +1,342 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Carries out the commands of core's machine, and runs the machine.
+ *
+ * Commands: each becomes a bio of ours (a chain of bios where a read or write
+ * is longer than one bio holds) and ends in its end_io with lz_cmd_done(). Zone
+ * resets and finishes are bios like the others: unlike blkdev_zone_mgmt() that
+ * does not wait, so a finish, which may take a second, keeps nobody else from
+ * being sent. Core sees to it that a zone has nothing in flight when it is
+ * reset or finished.
+ *
+ * Memory: core gives out commands only from lz_run() and from the life cycle
+ * calls, never below another bio's submission, so current->bio_list is empty,
+ * every bio is under way when its submission returns, and waiting for the
+ * mempool waits for the drive alone. That is why the bioset needs no rescuer.
+ * Everything runs under memalloc_noio.
+ *
+ * The machine: one work item on a queue of its own, with a rescuer thread. A
+ * kick queues it; a kick for later shortens a timer that queues it. While core
+ * is loaded or stopped ("sync") lz_run() is left to core, which waits for the
+ * drive by ops->wait; a kick or timer then finds @sync set under the lock and
+ * does nothing.
+ */
+#include <linux/delay.h>
+#include <linux/sched/mm.h>
+
+#include "shell.h"
+
+/**
+ * struct lz_carry - a command's (last) bio
+ * @lt: target
+ * @cmd: command
+ * @bio: its bio
+ */
+struct lz_carry {
+	struct lz_target *lt;
+	struct lz_cmd *cmd;
+	struct bio bio;
+};
+
+#define LZ_CORE_BIOS		64
+
+/* Reports that a command has ended. The target may be freed right after. */
+static void lz_carry_ended(struct lz_target *lt)
+{
+	atomic_set(&lt->ended, 1);
+	if (wq_has_sleeper(&lt->wait))
+		wake_up(&lt->wait);
+	/* Pairs with lz_carry_quiesce(). */
+	(void)atomic_fetch_dec_release(&lt->carrying);
+}
+
+static void lz_carry_endio(struct bio *bio)
+{
+	struct lz_carry *c = container_of(bio, struct lz_carry, bio);
+	struct lz_target *lt = c->lt;
+	struct lz_cmd *cmd = c->cmd;
+
+	cmd->error = blk_status_to_errno(bio->bi_status);
+	if (bio_op(bio) == REQ_OP_ZONE_APPEND && !cmd->error)
+		cmd->result = lz_sector_addr(lt, bio->bi_iter.bi_sector);
+	bio_put(bio);
+	lz_cmd_done(lt->lz, cmd);
+	lz_carry_ended(lt);
+}
+
+static struct bio *lz_carry_bio(struct lz_target *lt, struct lz_cmd *cmd,
+				unsigned int nr_vecs, blk_opf_t opf, u64 addr)
+{
+	struct bio *bio;
+	struct lz_carry *c;
+
+	bio = bio_alloc_bioset(lt->bdev, nr_vecs, opf, GFP_NOIO, &lt->core_bios);
+	bio->bi_iter.bi_sector = lz_addr_sector(lt, addr);
+	bio->bi_end_io = lz_carry_endio;
+	if (cmd->class <= LZ_CLASS_EXTREME)
+		bio->bi_write_hint = (__force enum rw_hint)cmd->class;
+	c = container_of(bio, struct lz_carry, bio);
+	c->lt = lt;
+	c->cmd = cmd;
+	return bio;
+}
+
+static struct page *lz_buf_page(const void *p)
+{
+	return is_vmalloc_addr(p) ? vmalloc_to_page(p) : virt_to_page(p);
+}
+
+static unsigned int lz_buf_vecs(const void *p, size_t len)
+{
+	size_t pages = DIV_ROUND_UP(offset_in_page(p) + len, PAGE_SIZE);
+
+	return min_t(size_t, pages, BIO_MAX_VECS);
+}
+
+/*
+ * Sends a read or write. One that does not fit one bio becomes a chain: what
+ * ends last ends the command. Core makes no append that long.
+ */
+static void lz_carry_data(struct lz_target *lt, struct lz_cmd *cmd, blk_opf_t opf)
+{
+	size_t left = (size_t)cmd->nblocks << LZ_BLOCK_SHIFT;
+	u8 *p = cmd->buf;
+	struct bio *bio, *next;
+
+	bio = lz_carry_bio(lt, cmd, lz_buf_vecs(p, left), opf, cmd->addr);
+	while (left) {
+		unsigned int len = min_t(size_t, left, PAGE_SIZE - offset_in_page(p));
+
+		if (!bio_add_page(bio, lz_buf_page(p), len, offset_in_page(p))) {
+			/* The new bio has the command, and waits for this one. */
+			next = lz_carry_bio(lt, cmd, lz_buf_vecs(p, left),
+					    opf & ~REQ_PREFLUSH, 0);
+			next->bi_iter.bi_sector = bio_end_sector(bio);
+			bio_chain(bio, next);
+			submit_bio_noacct(bio);
+			bio = next;
+			continue;
+		}
+		p += len;
+		left -= len;
+	}
+	submit_bio_noacct(bio);
+}
+
+static void lz_ops_submit(void *ctx, struct lz_cmd *cmd)
+{
+	struct lz_target *lt = ctx;
+	unsigned int noio = memalloc_noio_save();
+	blk_opf_t opf = 0;
+
+	atomic_inc(&lt->carrying);
+	cmd->error = 0;
+	if (cmd->flags & LZ_CMD_PREFLUSH)
+		opf |= REQ_PREFLUSH;
+	if (cmd->flags & LZ_CMD_FUA)
+		opf |= REQ_FUA;
+	if (cmd->meta)
+		opf |= REQ_META | REQ_SYNC | REQ_IDLE;
+
+	switch (cmd->op) {
+	case LZ_OP_READ:
+		lz_carry_data(lt, cmd, REQ_OP_READ | (opf & REQ_META));
+		break;
+	case LZ_OP_WRITE:
+		lz_carry_data(lt, cmd, REQ_OP_WRITE | opf);
+		break;
+	case LZ_OP_APPEND:
+		lz_carry_data(lt, cmd, REQ_OP_ZONE_APPEND | opf);
+		break;
+	case LZ_OP_RESET:
+		submit_bio_noacct(lz_carry_bio(lt, cmd, 0, REQ_OP_ZONE_RESET | REQ_SYNC,
+					       cmd->addr));
+		break;
+	case LZ_OP_FINISH:
+		submit_bio_noacct(lz_carry_bio(lt, cmd, 0, REQ_OP_ZONE_FINISH | REQ_SYNC,
+					       cmd->addr));
+		break;
+	case LZ_OP_FLUSH: {
+		struct bio *bio = lz_carry_bio(lt, cmd, 0, REQ_OP_WRITE | REQ_PREFLUSH |
+					       REQ_SYNC, 0);
+
+		/* An empty flush is of the whole drive, not of a zone. */
+		bio->bi_iter.bi_sector = 0;
+		submit_bio_noacct(bio);
+		break;
+	}
+	default:
+		WARN_ON_ONCE(1);
+		cmd->error = -EOPNOTSUPP;
+		lz_cmd_done(lt->lz, cmd);
+		lz_carry_ended(lt);
+	}
+	memalloc_noio_restore(noio);
+}
+
+static void lz_ops_wait(void *ctx)
+{
+	struct lz_target *lt = ctx;
+
+	/* Kicks while in sync count as well: see lz_ops_kick(). */
+	wait_event(lt->wait, atomic_xchg(&lt->ended, 0));
+}
+
+static void lz_ops_kick(void *ctx)
+{
+	struct lz_target *lt = ctx;
+
+	queue_work(lt->machine_wq, &lt->machine);
+}
+
+static void lz_ops_kick_later(void *ctx, u32 ms)
+{
+	struct lz_target *lt = ctx;
+
+	timer_reduce(&lt->machine_timer, jiffies + msecs_to_jiffies(ms));
+}
+
+static void lz_machine_timer(struct timer_list *t)
+{
+	struct lz_target *lt = container_of(t, struct lz_target, machine_timer);
+
+	queue_work(lt->machine_wq, &lt->machine);
+}
+
+static void lz_machine_work(struct work_struct *work)
+{
+	struct lz_target *lt = container_of(work, struct lz_target, machine);
+	unsigned int noio = memalloc_noio_save();
+
+	mutex_lock(&lt->machine_lock);
+	if (!lt->sync)
+		lz_run(lt->lz);
+	mutex_unlock(&lt->machine_lock);
+	memalloc_noio_restore(noio);
+}
+
+static void lz_ops_resume(void *ctx)
+{
+	lz_io_retry(ctx);
+}
+
+static u64 lz_ops_now(void *ctx)
+{
+	return ktime_get_ns();
+}
+
+static void lz_ops_event(void *ctx, enum lz_event ev, u64 arg)
+{
+	lz_target_event(ctx, ev, arg);
+}
+
+static void lz_ops_say(void *ctx, char level, const char *line)
+{
+	struct lz_target *lt = ctx;
+
+	switch (level) {
+	case 'e':
+		DMERR_LIMIT("%s: %s", lz_target_name(lt), line);
+		break;
+	case 'w':
+		DMWARN_LIMIT("%s: %s", lz_target_name(lt), line);
+		break;
+	default:
+		DMINFO_LIMIT("%s: %s", lz_target_name(lt), line);
+	}
+}
+
+const struct lz_ops lz_carry_ops = {
+	.submit		= lz_ops_submit,
+	.kick		= lz_ops_kick,
+	.kick_later	= lz_ops_kick_later,
+	.wait		= lz_ops_wait,
+	.resume		= lz_ops_resume,
+	.now		= lz_ops_now,
+	.event		= lz_ops_event,
+	.trace		= lz_trace_emit,
+	.say		= lz_ops_say,
+};
+
+/**
+ * lz_carry_halt - keep the machine from running by itself
+ * @lt: target
+ *
+ * Until lz_carry_go() lz_run() is only called by core's own life cycle calls.
+ */
+void lz_carry_halt(struct lz_target *lt)
+{
+	mutex_lock(&lt->machine_lock);
+	lt->sync = true;
+	atomic_set(&lt->ended, 0);
+	mutex_unlock(&lt->machine_lock);
+}
+
+/**
+ * lz_carry_go - let the machine run
+ * @lt: target
+ */
+void lz_carry_go(struct lz_target *lt)
+{
+	mutex_lock(&lt->machine_lock);
+	lt->sync = false;
+	mutex_unlock(&lt->machine_lock);
+	lz_ops_kick(lt);
+}
+
+/**
+ * lz_carry_quiesce - wait until nothing of the machine is under way
+ * @lt: target, halted
+ *
+ * After it no end_io, timer or work of ours touches core any more.
+ */
+void lz_carry_quiesce(struct lz_target *lt)
+{
+	timer_delete_sync(&lt->machine_timer);
+	cancel_work_sync(&lt->machine);
+	while (atomic_read_acquire(&lt->carrying))
+		fsleep(100);
+}
+
+/**
+ * lz_carry_init - prepare to carry out commands
+ * @lt: target
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int lz_carry_init(struct lz_target *lt)
+{
+	int r;
+
+	mutex_init(&lt->machine_lock);
+	lt->sync = true;
+	atomic_set(&lt->carrying, 0);
+	atomic_set(&lt->ended, 0);
+	init_waitqueue_head(&lt->wait);
+	INIT_WORK(&lt->machine, lz_machine_work);
+	timer_setup(&lt->machine_timer, lz_machine_timer, 0);
+	r = bioset_init(&lt->core_bios, LZ_CORE_BIOS, offsetof(struct lz_carry, bio),
+			BIOSET_NEED_BVECS);
+	if (r)
+		return r;
+	lt->machine_wq = alloc_workqueue("lifezone_machine",
+					 WQ_MEM_RECLAIM | WQ_HIGHPRI | WQ_UNBOUND, 1);
+	if (!lt->machine_wq) {
+		bioset_exit(&lt->core_bios);
+		return -ENOMEM;
+	}
+	return 0;
+}
+
+/**
+ * lz_carry_exit - undo lz_carry_init()
+ * @lt: target, halted
+ */
+void lz_carry_exit(struct lz_target *lt)
+{
+	timer_shutdown_sync(&lt->machine_timer);
+	lz_carry_quiesce(lt);
+	destroy_workqueue(lt->machine_wq);
+	bioset_exit(&lt->core_bios);
+	mutex_destroy(&lt->machine_lock);
+}

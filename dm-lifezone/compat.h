@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Differences between kernel versions, all of them. The module is written for
+ * 6.12; what changed later is bridged here and nowhere else.
+ */
+#ifndef LIFEZONE_COMPAT_H
+#define LIFEZONE_COMPAT_H
+
+#include <linux/blkdev.h>
+#include <linux/device-mapper.h>
+#include <linux/version.h>
+
+/* 6.16: .prepare_ioctl is told the ioctl and may have it forwarded. */
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 16, 0)
+#define LZ_PREPARE_IOCTL_ARGS						\
+	struct dm_target *ti, struct block_device **bdev,		\
+	unsigned int cmd, unsigned long arg, bool *forward
+#else
+#define LZ_PREPARE_IOCTL_ARGS						\
+	struct dm_target *ti, struct block_device **bdev
+#endif
+
+/* Limits that a device which is not zoned must not have. */
+static inline void lz_clear_zoned_limits(struct queue_limits *limits)
+{
+	limits->features &= ~BLK_FEAT_ZONED;
+	limits->chunk_sectors = 0;
+	limits->max_open_zones = 0;
+	limits->max_active_zones = 0;
+	limits->zone_write_granularity = 0;
+	limits->max_zone_append_sectors = 0;
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 14, 0)
+	limits->max_hw_zone_append_sectors = 0;
+#endif
+}
+
+/* 6.17: a device says apart how much it zeroes by unmapping. */
+static inline void lz_set_write_zeroes(struct queue_limits *limits,
+				       unsigned int sectors)
+{
+	limits->max_write_zeroes_sectors = sectors;
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 17, 0)
+	limits->max_hw_wzeroes_unmap_sectors = sectors;
+#endif
+}
+
+#endif /* LIFEZONE_COMPAT_H */

@@ -1,0 +1,621 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Bios of users.
+ *
+ * Read: core tells where the first blocks lie. dm's own clone is cut to that
+ * run and sent there; dm comes back with the rest. Core's reference to the zone
+ * is kept until .end_io, so that the zone is not reset under the read. Blocks
+ * that were never written are zeroed here, whatever the drive would return.
+ *
+ * Write: core reserves space in a zone; a bio of ours appends to it and at its
+ * end core maps what landed. dm's clone is never turned into an append, for
+ * dm would take the sector it ended at for the clone's own. A write is a set of
+ * parts; the first is in dm's per-bio data, so that the usual write of one part
+ * allocates nothing. A part is answerable for a range of its bio and appends a
+ * piece of it at a time. More parts are allocated, without waiting, where the
+ * range does not fit one append; where that fails the part sends the pieces one
+ * after the other. So a write never waits for memory while it holds a
+ * reservation, and the reserve of the biosets is enough to make progress.
+ *
+ * No space: the part goes to the end of a list and the worker is queued, in
+ * this order. The worker takes parts from the head; one that still finds no
+ * space goes back to the head and the worker stops. Core's ops->resume queues
+ * the worker: when it runs already, it will run again, so a resume between try
+ * and putting back is not lost. While the list has anybody on it new writes go
+ * to its end. A part whose append failed goes the same way, and writes to
+ * another zone; after LZ_MAX_TRIES failures its bio, and no more, gets an error.
+ * The worker allocates nothing for writes, so what waits on the list never
+ * keeps it from running.
+ *
+ * Map not in RAM: the read waits for the leaf; then the worker sends it, in
+ * parts allocated from a bioset that only the worker uses and whose bios wait
+ * for nothing but the drive.
+ *
+ * No function here waits for core, and core calls back from its own context or
+ * from a completion; every bio has a reference on lz_target.users from .map to
+ * .end_io, which is what a suspend waits for.
+ *
+ * REQ_NOWAIT: a bio that would wait ends with BLK_STS_AGAIN before anything is
+ * reserved or sent. Below us the flag is kept for reads only: an append that a
+ * busy drive turned away would look like one that failed.
+ */
+#include "shell.h"
+
+/**
+ * struct lz_part - part of a bio
+ * @lb: the bio
+ * @lba: first block of @rest
+ * @w: reservation of the piece in flight (writes)
+ * @r: its run (reads)
+ * @rest: range of the bio it is answerable for, the piece in flight first
+ * @tries: appends of this piece that failed
+ * @bio: the piece
+ */
+struct lz_part {
+	struct lz_bio *lb;
+	u64 lba;
+	union {
+		struct lz_write w;
+		struct lz_read r;
+	};
+	struct bvec_iter rest;
+	u8 tries;
+	struct bio bio;
+};
+
+/**
+ * struct lz_bio - dm's per-bio data
+ * @lt: target
+ * @run: the clone itself was sent to read @read
+ * @status: first error of a part
+ * @parts: parts that have not ended, and whoever still makes some
+ * @read: run being read
+ * @waiter: for a flush or a map leaf
+ * @first: first part of a write
+ */
+struct lz_bio {
+	struct lz_target *lt;
+	bool run;
+	blk_status_t status;
+	atomic_t parts;
+	struct lz_read read;
+	struct lz_waiter waiter;
+	struct lz_part first;
+};
+
+#define LZ_PART_BIOS		64
+
+/* What of a bio's flags is passed on to parts. */
+#define LZ_OPF_PASSED		(REQ_SYNC | REQ_META | REQ_PRIO | REQ_IDLE |	\
+				 REQ_RAHEAD | REQ_BACKGROUND | REQ_SWAP)
+
+static inline struct bio *lz_upper(struct lz_bio *lb)
+{
+	return dm_bio_from_per_bio_data(lb, sizeof(*lb));
+}
+
+static inline unsigned int lz_bytes(u32 nblocks)
+{
+	return nblocks << LZ_BLOCK_SHIFT;
+}
+
+static inline u8 lz_bio_class(const struct bio *bio)
+{
+	u8 hint = (__force u8)bio->bi_write_hint;
+
+	if (bio->bi_opf & REQ_META)
+		return LZ_CLASS_META;
+	return hint <= LZ_CLASS_EXTREME ? hint : LZ_CLASS_NOT_SET;
+}
+
+/* --- ending ------------------------------------------------------------------ */
+
+static void lz_bio_flushed(struct lz_waiter *w, int err)
+{
+	struct bio *bio = lz_upper(container_of(w, struct lz_bio, waiter));
+
+	bio->bi_status = errno_to_blk_status(err);
+	bio_endio(bio);
+}
+
+static void lz_bio_flush(struct lz_bio *lb)
+{
+	lb->waiter.fn = lz_bio_flushed;
+	lz_flush(lb->lt->lz, &lb->waiter);
+}
+
+/* All parts have ended. */
+static void lz_bio_done(struct lz_bio *lb)
+{
+	struct bio *bio = lz_upper(lb);
+
+	if (unlikely(bio->bi_opf & REQ_FUA) && !lb->status) {
+		lz_bio_flush(lb);
+		return;
+	}
+	bio->bi_status = lb->status;
+	bio_endio(bio);
+}
+
+static inline void lz_bio_put(struct lz_bio *lb, blk_status_t status)
+{
+	if (unlikely(status))
+		lb->status = status;
+	if (atomic_dec_and_test(&lb->parts))
+		lz_bio_done(lb);
+}
+
+static inline void lz_part_done(struct lz_part *part, blk_status_t status)
+{
+	struct lz_bio *lb = part->lb;
+
+	if (likely(part == &lb->first))
+		bio_uninit(&part->bio);
+	else
+		bio_put(&part->bio);
+	lz_bio_put(lb, status);
+}
+
+/* --- writing ------------------------------------------------------------------ */
+
+static void lz_part_wait(struct lz_target *lt, struct lz_part *part)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&lt->wait_lock, flags);
+	bio_list_add(&lt->waiting, &part->bio);
+	spin_unlock_irqrestore(&lt->wait_lock, flags);
+	queue_work(lt->io_wq, &lt->io_work);
+}
+
+static void lz_write_endio(struct bio *piece)
+{
+	struct lz_part *part = container_of(piece, struct lz_part, bio);
+	struct lz_bio *lb = part->lb;
+	struct lz_target *lt = lb->lt;
+	unsigned int bytes = lz_bytes(part->w.nblocks);
+
+	if (likely(!piece->bi_status)) {
+		lz_write_end(lt->lz, &part->w,
+			     lz_sector_addr(lt, piece->bi_iter.bi_sector), part->lba);
+		if (likely(part->rest.bi_size == bytes)) {
+			lz_part_done(part, BLK_STS_OK);
+			return;
+		}
+		bio_advance_iter(lz_upper(lb), &part->rest, bytes);
+		part->lba += part->w.nblocks;
+		part->tries = 0;
+	} else {
+		blk_status_t status = piece->bi_status;
+
+		lz_write_fail(lt->lz, &part->w, blk_status_to_errno(status));
+		if (++part->tries >= LZ_MAX_TRIES) {
+			lz_part_done(part, status);
+			return;
+		}
+	}
+	lz_part_wait(lt, part);
+}
+
+/* Make @part's bio a clone of what is left of its range. */
+static inline void lz_part_make(struct lz_target *lt, struct lz_part *part,
+				const struct bio *bio)
+{
+	struct bio *piece = &part->bio;
+
+	/* Which cgroup it is for is set as dm submits it for us. */
+	piece->bi_bdev = lt->bdev;
+	piece->bi_opf = REQ_OP_ZONE_APPEND | (bio->bi_opf & LZ_OPF_PASSED);
+	piece->bi_ioprio = bio->bi_ioprio;
+	piece->bi_write_hint = bio->bi_write_hint;
+	piece->bi_iter = part->rest;
+	piece->bi_end_io = lz_write_endio;
+	bio_set_flag(piece, BIO_CLONED);
+}
+
+/*
+ * How much of @part's range one append may be: the block layer does not split
+ * appends, so its limits of length and segments are ours to respect. 0: memory
+ * that the drive cannot be given, not even a block of it.
+ */
+static unsigned int lz_part_fit(struct lz_target *lt, struct lz_part *part)
+{
+	unsigned int bytes = part->rest.bi_size;
+	unsigned int segs;
+	int split;
+
+	/* The common case: one block, in one page. */
+	if (likely(bytes == LZ_BLOCK_SIZE && bio_iter_len(&part->bio, part->rest) == bytes))
+		return bytes;
+	split = bio_split_rw_at(&part->bio, &bdev_get_queue(lt->bdev)->limits, &segs,
+				lt->max_append);
+	if (split < 0)
+		return 0;
+	if (split)
+		bytes = round_down((unsigned int)split << SECTOR_SHIFT, LZ_BLOCK_SIZE);
+	return bytes;
+}
+
+/* Another part for what of @part's range comes after its piece; NULL: no memory. */
+static struct lz_part *lz_part_next(struct lz_target *lt, struct lz_part *part,
+				    struct bio *bio, unsigned int bytes)
+{
+	struct lz_part *next;
+	struct bio *piece;
+
+	piece = bio_alloc_bioset(NULL, 0, 0, GFP_NOWAIT | __GFP_NOWARN, &lt->write_parts);
+	if (unlikely(!piece))
+		return NULL;
+	piece->bi_io_vec = bio->bi_io_vec;
+	next = container_of(piece, struct lz_part, bio);
+	next->lb = part->lb;
+	next->lba = part->lba + part->w.nblocks;
+	next->rest = part->rest;
+	next->tries = 0;
+	bio_advance_iter(bio, &next->rest, bytes);
+	part->rest.bi_size = bytes;
+	atomic_inc(&part->lb->parts);
+	return next;
+}
+
+/*
+ * Sends *@pp and, where @spread, parts for the rest of its range. On error *@pp
+ * is the part that was not sent; it still has its whole range.
+ */
+static int lz_write_send(struct lz_target *lt, struct lz_part **pp, struct bio *bio,
+			 bool spread)
+{
+	u8 class = lz_bio_class(bio);
+	struct lz_part *part = *pp;
+
+	for (;;) {
+		struct lz_part *next = NULL;
+		unsigned int bytes;
+		int r;
+
+		lz_part_make(lt, part, bio);
+		bytes = lz_part_fit(lt, part);
+		if (unlikely(!bytes))
+			return -EINVAL;
+		r = lz_write_begin(lt->lz, class, bytes >> LZ_BLOCK_SHIFT, &part->w);
+		if (unlikely(r))
+			return r;
+		bytes = lz_bytes(part->w.nblocks);
+		part->bio.bi_iter.bi_size = bytes;
+		part->bio.bi_iter.bi_sector = lz_zone_sector(lt, part->w.zone);
+		if (unlikely(bytes < part->rest.bi_size) && spread)
+			next = lz_part_next(lt, part, bio, bytes);
+		/* Once the last part is sent all of it may be gone. */
+		dm_submit_bio_remap(bio, &part->bio);
+		if (likely(!next))
+			return 0;
+		*pp = part = next;
+	}
+}
+
+/* The whole bio as one part, nothing sent. */
+static inline struct lz_part *lz_bio_begin(struct lz_bio *lb, struct bio *bio)
+{
+	struct lz_part *part = &lb->first;
+
+	lb->status = BLK_STS_OK;
+	atomic_set(&lb->parts, 1);
+	part->lb = lb;
+	part->lba = bio->bi_iter.bi_sector >> (LZ_BLOCK_SHIFT - SECTOR_SHIFT);
+	part->rest = bio->bi_iter;
+	part->tries = 0;
+	bio_init(&part->bio, NULL, bio->bi_io_vec, 0, 0);
+	return part;
+}
+
+static int lz_discard_send(struct lz_target *lt, struct lz_part *part)
+{
+	return lz_discard(lt->lz, part->lba, part->rest.bi_size >> LZ_BLOCK_SHIFT);
+}
+
+static int lz_map_write(struct lz_target *lt, struct lz_bio *lb, struct bio *bio)
+{
+	struct lz_part *part = lz_bio_begin(lb, bio);
+	bool data = bio_op(bio) == REQ_OP_WRITE;
+	int r = -EAGAIN;
+
+	if (likely(!READ_ONCE(lt->waiting.head))) {
+		if (likely(data)) {
+			r = lz_write_send(lt, &part, bio, true);
+			if (likely(!r))
+				return DM_MAPIO_SUBMITTED;
+		} else {
+			r = lz_discard_send(lt, part);
+		}
+	}
+	if (r != -EAGAIN)
+		lz_part_done(part, errno_to_blk_status(r));
+	else if (bio->bi_opf & REQ_NOWAIT && part == &lb->first)
+		lz_part_done(part, BLK_STS_AGAIN);
+	else
+		lz_part_wait(lt, part);
+	return DM_MAPIO_SUBMITTED;
+}
+
+/* --- reading ------------------------------------------------------------------ */
+
+static void lz_read_endio(struct bio *piece)
+{
+	struct lz_part *part = container_of(piece, struct lz_part, bio);
+	struct lz_bio *lb = part->lb;
+	blk_status_t status = piece->bi_status;
+
+	lz_read_end(lb->lt->lz, &part->r);
+	bio_put(piece);
+	lz_bio_put(lb, status);
+}
+
+/* A map leaf has come. In the machine's context: leave the rest to the worker. */
+static void lz_leaf_came(struct lz_waiter *w, int err)
+{
+	struct lz_bio *lb = container_of(w, struct lz_bio, waiter);
+	struct lz_target *lt = lb->lt;
+	unsigned long flags;
+
+	if (err) {
+		lz_bio_put(lb, errno_to_blk_status(err));
+		return;
+	}
+	spin_lock_irqsave(&lt->wait_lock, flags);
+	bio_list_add(&lt->ready, lz_upper(lb));
+	spin_unlock_irqrestore(&lt->wait_lock, flags);
+	queue_work(lt->io_wq, &lt->io_work);
+}
+
+static void lz_leaf_want(struct lz_bio *lb, u64 leaf)
+{
+	lb->waiter.fn = lz_leaf_came;
+	lz_leaf_wait(lb->lt->lz, leaf, &lb->waiter);
+}
+
+/* In the worker: send what of @bio can be sent; wait for the next leaf. */
+static void lz_read_send(struct lz_target *lt, struct lz_bio *lb, struct bio *bio)
+{
+	blk_status_t status = BLK_STS_OK;
+
+	while (bio->bi_iter.bi_size) {
+		struct lz_part *part;
+		struct lz_read rd;
+		struct bvec_iter iter = bio->bi_iter;
+		struct bio *piece;
+		int r;
+
+		r = lz_read_begin(lt->lz, iter.bi_sector >> (LZ_BLOCK_SHIFT - SECTOR_SHIFT),
+				  iter.bi_size >> LZ_BLOCK_SHIFT, &rd);
+		if (r == -EAGAIN) {
+			lz_leaf_want(lb, rd.leaf);
+			return;
+		}
+		if (r) {
+			status = errno_to_blk_status(r);
+			break;
+		}
+		iter.bi_size = lz_bytes(rd.nblocks);
+		if (rd.addr == LZ_NOWHERE) {
+			zero_fill_bio_iter(bio, iter);
+			bio_advance(bio, iter.bi_size);
+			continue;
+		}
+		piece = bio_alloc_bioset(NULL, 0, REQ_OP_READ | (bio->bi_opf & LZ_OPF_PASSED),
+					 GFP_NOIO, &lt->read_parts);
+		piece->bi_bdev = lt->bdev;
+		piece->bi_io_vec = bio->bi_io_vec;
+		piece->bi_ioprio = bio->bi_ioprio;
+		piece->bi_iter = iter;
+		piece->bi_iter.bi_sector = lz_addr_sector(lt, rd.addr);
+		piece->bi_end_io = lz_read_endio;
+		bio_set_flag(piece, BIO_CLONED);
+		part = container_of(piece, struct lz_part, bio);
+		part->lb = lb;
+		part->r = rd;
+		atomic_inc(&lb->parts);
+		bio_advance(bio, iter.bi_size);
+		dm_submit_bio_remap(bio, piece);
+	}
+	lz_bio_put(lb, status);
+}
+
+static int lz_map_read(struct lz_target *lt, struct lz_bio *lb, struct bio *bio)
+{
+	u64 lba = bio->bi_iter.bi_sector >> (LZ_BLOCK_SHIFT - SECTOR_SHIFT);
+	u32 want = bio->bi_iter.bi_size >> LZ_BLOCK_SHIFT;
+	int r;
+
+	r = lz_read_begin(lt->lz, lba, want, &lb->read);
+	if (unlikely(r)) {
+		if (r != -EAGAIN) {
+			bio->bi_status = errno_to_blk_status(r);
+			bio_endio(bio);
+		} else if (bio->bi_opf & REQ_NOWAIT) {
+			bio_wouldblock_error(bio);
+		} else {
+			lb->status = BLK_STS_OK;
+			atomic_set(&lb->parts, 1);
+			lz_leaf_want(lb, lb->read.leaf);
+		}
+		return DM_MAPIO_SUBMITTED;
+	}
+	if (lb->read.nblocks < want)
+		dm_accept_partial_bio(bio, lb->read.nblocks * LZ_BLOCK_SECTORS);
+	if (lb->read.addr == LZ_NOWHERE) {
+		zero_fill_bio(bio);
+		bio_endio(bio);
+		return DM_MAPIO_SUBMITTED;
+	}
+	lb->run = true;
+	bio_set_dev(bio, lt->bdev);
+	bio->bi_iter.bi_sector = lz_addr_sector(lt, lb->read.addr);
+	return DM_MAPIO_REMAPPED;
+}
+
+/* --- dm ------------------------------------------------------------------------ */
+
+/**
+ * lz_io_map - .map
+ * @ti: dm target
+ * @bio: dm's clone
+ *
+ * Return: DM_MAPIO_*.
+ */
+int lz_io_map(struct dm_target *ti, struct bio *bio)
+{
+	struct lz_target *lt = ti->private;
+	struct lz_bio *lb = dm_per_bio_data(bio, sizeof(*lb));
+
+	/* dm blocks bios while suspended; this is for a dying device only. */
+	if (unlikely(!percpu_ref_tryget_live(&lt->users)))
+		return DM_MAPIO_KILL;
+	lb->lt = lt;
+	lb->run = false;
+	if (unlikely((bio->bi_iter.bi_sector | bio_sectors(bio)) & (LZ_BLOCK_SECTORS - 1)))
+		goto kill;
+
+	switch (bio_op(bio)) {
+	case REQ_OP_READ:
+		return lz_map_read(lt, lb, bio);
+	case REQ_OP_WRITE:
+		/* dm sends flushes as empty writes, never with data. */
+		if (unlikely(!bio_sectors(bio))) {
+			lz_bio_flush(lb);
+			return DM_MAPIO_SUBMITTED;
+		}
+		return lz_map_write(lt, lb, bio);
+	case REQ_OP_DISCARD:
+	case REQ_OP_WRITE_ZEROES:
+		/* Unmapped blocks read as zeros, so that a discard does for both. */
+		return lz_map_write(lt, lb, bio);
+	default:
+		break;
+	}
+kill:
+	percpu_ref_put(&lt->users);
+	return DM_MAPIO_KILL;
+}
+
+/**
+ * lz_io_end - .end_io
+ * @ti: dm target
+ * @bio: dm's clone, ended by the drive or by us
+ * @error: how
+ *
+ * Return: DM_ENDIO_DONE.
+ */
+int lz_io_end(struct dm_target *ti, struct bio *bio, blk_status_t *error)
+{
+	struct lz_target *lt = ti->private;
+	struct lz_bio *lb = dm_per_bio_data(bio, sizeof(*lb));
+
+	if (lb->run)
+		lz_read_end(lt->lz, &lb->read);
+	percpu_ref_put(&lt->users);
+	return DM_ENDIO_DONE;
+}
+
+static struct bio *lz_io_pop(struct lz_target *lt, struct bio_list *list)
+{
+	struct bio *bio;
+
+	spin_lock_irq(&lt->wait_lock);
+	bio = bio_list_pop(list);
+	spin_unlock_irq(&lt->wait_lock);
+	return bio;
+}
+
+static void lz_io_work(struct work_struct *work)
+{
+	struct lz_target *lt = container_of(work, struct lz_target, io_work);
+	struct bio *bio;
+
+	while ((bio = lz_io_pop(lt, &lt->ready)))
+		lz_read_send(lt, dm_per_bio_data(bio, sizeof(struct lz_bio)), bio);
+
+	while ((bio = lz_io_pop(lt, &lt->waiting))) {
+		struct lz_part *part = container_of(bio, struct lz_part, bio);
+		struct bio *upper = lz_upper(part->lb);
+		int r;
+
+		if (dm_noflush_suspending(lt->ti)) {
+			/* dm keeps the whole bio; writing some of it twice is no harm. */
+			lz_part_done(part, BLK_STS_DM_REQUEUE);
+			continue;
+		}
+		if (bio_op(upper) == REQ_OP_WRITE) {
+			/* It may have been sent before. */
+			bio_reset(bio, NULL, 0);
+			r = lz_write_send(lt, &part, upper, false);
+			if (!r)
+				continue;
+		} else {
+			r = lz_discard_send(lt, part);
+		}
+		if (r == -EAGAIN) {
+			spin_lock_irq(&lt->wait_lock);
+			bio_list_add_head(&lt->waiting, bio);
+			spin_unlock_irq(&lt->wait_lock);
+			break;
+		}
+		lz_part_done(part, errno_to_blk_status(r));
+		cond_resched();
+	}
+}
+
+/**
+ * lz_io_retry - give bios that wait another try
+ * @lt: target
+ *
+ * From any context.
+ */
+void lz_io_retry(struct lz_target *lt)
+{
+	/* Even with the list empty: the worker may be about to put one back. */
+	queue_work(lt->io_wq, &lt->io_work);
+}
+
+unsigned int lz_io_data_size(void)
+{
+	return sizeof(struct lz_bio);
+}
+
+/**
+ * lz_io_init - prepare for user bios
+ * @lt: target
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int lz_io_init(struct lz_target *lt)
+{
+	spin_lock_init(&lt->wait_lock);
+	bio_list_init(&lt->waiting);
+	bio_list_init(&lt->ready);
+	INIT_WORK(&lt->io_work, lz_io_work);
+	if (bioset_init(&lt->write_parts, LZ_PART_BIOS, offsetof(struct lz_part, bio), 0))
+		return -ENOMEM;
+	if (bioset_init(&lt->read_parts, LZ_PART_BIOS, offsetof(struct lz_part, bio), 0))
+		goto no_read_parts;
+	lt->io_wq = alloc_workqueue("lifezone_io", WQ_MEM_RECLAIM | WQ_HIGHPRI | WQ_UNBOUND, 1);
+	if (!lt->io_wq)
+		goto no_wq;
+	return 0;
+
+no_wq:
+	bioset_exit(&lt->read_parts);
+no_read_parts:
+	bioset_exit(&lt->write_parts);
+	return -ENOMEM;
+}
+
+/**
+ * lz_io_exit - undo lz_io_init()
+ * @lt: target, without user bios
+ */
+void lz_io_exit(struct lz_target *lt)
+{
+	destroy_workqueue(lt->io_wq);
+	bioset_exit(&lt->read_parts);
+	bioset_exit(&lt->write_parts);
+}

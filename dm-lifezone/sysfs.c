@@ -1,0 +1,479 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * /sys/block/dm-N/lifezone: one value a file, a folder a lifetime class.
+ * Documentation/ABI/testing/sysfs-block-dm-lifezone describes each.
+ *
+ * The folder is added in .resume and removed in .postsuspend, so that of two
+ * instances alive during a reload only the one in use shows. Removing it waits
+ * for handlers that run; they take no lock that is held across suspend, only
+ * short spinlocks. The folder's memory goes when the last reference does, which
+ * removal waits for as well: nothing is left behind for a module unload to trip
+ * over.
+ */
+#include <linux/sysfs.h>
+
+#include "shell.h"
+
+/**
+ * struct lz_sysfs - the folder
+ * @kobj: below dm's disk
+ * @lt: whose
+ * @released: nobody has it any more
+ */
+struct lz_sysfs {
+	struct kobject kobj;
+	struct lz_target *lt;
+	struct completion released;
+};
+
+/**
+ * struct lz_attr - a file
+ * @attr: name and mode
+ * @show: read
+ * @store: written, or NULL
+ * @arg: enum lz_stat, or what @show takes it for
+ */
+struct lz_attr {
+	struct attribute attr;
+	ssize_t (*show)(struct lz_target *lt, const struct lz_attr *a, char *buf);
+	ssize_t (*store)(struct lz_target *lt, const struct lz_attr *a, const char *buf,
+			 size_t count);
+	unsigned int arg;
+};
+
+#define LZ_ATTR(_var, _name, _mode, _show, _store, _arg)		\
+static const struct lz_attr _var = {					\
+	.attr = { .name = _name, .mode = _mode },			\
+	.show = _show, .store = _store, .arg = _arg,			\
+}
+
+/* --- counters ------------------------------------------------------------------- */
+
+static ssize_t lz_show_stat(struct lz_target *lt, const struct lz_attr *a, char *buf)
+{
+	return sysfs_emit(buf, "%llu\n", lz_stat(lt->lz, a->arg));
+}
+
+#define LZ_STAT(_name, _stat) \
+	LZ_ATTR(lz_attr_##_name, #_name, 0444, lz_show_stat, NULL, _stat)
+
+LZ_STAT(user_written_blocks, LZ_ST_USER_WRITES);
+LZ_STAT(user_read_blocks, LZ_ST_USER_READS);
+LZ_STAT(discarded_blocks, LZ_ST_DISCARDS);
+LZ_STAT(flushes, LZ_ST_FLUSHES);
+LZ_STAT(gc_copied_blocks, LZ_ST_GC_COPIES);
+LZ_STAT(gc_lost_blocks, LZ_ST_GC_LOST);
+LZ_STAT(gc_victims, LZ_ST_GC_VICTIMS);
+LZ_STAT(summary_written_blocks, LZ_ST_SUMMARY_BLOCKS);
+LZ_STAT(journal_written_blocks, LZ_ST_JOURNAL_BLOCKS);
+LZ_STAT(node_written_blocks, LZ_ST_NODE_BLOCKS);
+LZ_STAT(root_written_blocks, LZ_ST_ROOT_BLOCKS);
+LZ_STAT(commits, LZ_ST_COMMITS);
+LZ_STAT(checkpoints, LZ_ST_CHECKPOINTS);
+LZ_STAT(root_rolls, LZ_ST_ROOT_ROLLS);
+LZ_STAT(journal_rolls, LZ_ST_JOURNAL_ROLLS);
+LZ_STAT(meta_cleans, LZ_ST_META_CLEANS);
+LZ_STAT(leaf_reads, LZ_ST_LEAF_READS);
+LZ_STAT(resets_user, LZ_ST_RESETS_USER);
+LZ_STAT(resets_gc, LZ_ST_RESETS_GC);
+LZ_STAT(resets_meta, LZ_ST_RESETS_META);
+LZ_STAT(resets_stale, LZ_ST_RESETS_STALE);
+LZ_STAT(finishes_mismatch, LZ_ST_FINISHES_MISMATCH);
+LZ_STAT(finishes_load, LZ_ST_FINISHES_LOAD);
+LZ_STAT(fallbacks, LZ_ST_FALLBACKS);
+LZ_STAT(stalls, LZ_ST_STALLS);
+LZ_STAT(stall_ns, LZ_ST_STALL_NS);
+LZ_STAT(zones_set_aside, LZ_ST_ZONES_ASIDE);
+
+static ssize_t lz_show_meta_written(struct lz_target *lt, const struct lz_attr *a, char *buf)
+{
+	return sysfs_emit(buf, "%llu\n", lz_stat(lt->lz, LZ_ST_SUMMARY_BLOCKS) +
+			  lz_stat(lt->lz, LZ_ST_JOURNAL_BLOCKS) +
+			  lz_stat(lt->lz, LZ_ST_NODE_BLOCKS) +
+			  lz_stat(lt->lz, LZ_ST_ROOT_BLOCKS));
+}
+
+LZ_ATTR(lz_attr_meta_written_blocks, "meta_written_blocks", 0444, lz_show_meta_written, NULL, 0);
+
+static ssize_t lz_show_amplification(struct lz_target *lt, const struct lz_attr *a, char *buf)
+{
+	char value[32];
+
+	lz_format_amplification(lt->lz, value, sizeof(value));
+	return sysfs_emit(buf, "%s\n", value);
+}
+
+LZ_ATTR(lz_attr_write_amplification, "write_amplification", 0444, lz_show_amplification, NULL,
+	0);
+
+/* --- state ------------------------------------------------------------------------ */
+
+enum lz_show {
+	LZ_SHOW_MAPPED,
+	LZ_SHOW_LOGICAL,
+	LZ_SHOW_FREE,
+	LZ_SHOW_LOW_WATER,
+	LZ_SHOW_OPEN,
+	LZ_SHOW_FULL,
+	LZ_SHOW_META,
+	LZ_SHOW_BAD,
+	LZ_SHOW_BUDGET,
+	LZ_SHOW_BUDGET_USED,
+	LZ_SHOW_CHECKPOINT,
+	LZ_SHOW_COMMIT,
+	LZ_SHOW_UNCOMMITTED,
+	LZ_SHOW_DELTA_USED,
+	LZ_SHOW_DELTA_CAP,
+	LZ_SHOW_LEAVES,
+	LZ_SHOW_LEAVES_CACHED,
+	LZ_SHOW_LEAVES_MAX,
+};
+
+static u64 lz_info_value(const struct lz_info *i, enum lz_show what)
+{
+	switch (what) {
+	case LZ_SHOW_MAPPED:
+		return i->mapped;
+	case LZ_SHOW_LOGICAL:
+		return i->logical_blocks;
+	case LZ_SHOW_FREE:
+		return i->free_zones;
+	case LZ_SHOW_LOW_WATER:
+		return i->low_water;
+	case LZ_SHOW_OPEN:
+		return i->zones[LZ_ZS_OPEN];
+	case LZ_SHOW_FULL:
+		return i->zones[LZ_ZS_FULL];
+	case LZ_SHOW_META:
+		return i->zones[LZ_ZS_META] + i->zones[LZ_ZS_ROOT];
+	case LZ_SHOW_BAD:
+		return i->zones[LZ_ZS_BAD];
+	case LZ_SHOW_BUDGET:
+		return i->budget;
+	case LZ_SHOW_BUDGET_USED:
+		return i->open;
+	case LZ_SHOW_CHECKPOINT:
+		return i->checkpoint;
+	case LZ_SHOW_COMMIT:
+		return i->commit;
+	case LZ_SHOW_UNCOMMITTED:
+		return i->uncommitted;
+	case LZ_SHOW_DELTA_USED:
+		return i->delta_used;
+	case LZ_SHOW_DELTA_CAP:
+		return i->delta_cap;
+	case LZ_SHOW_LEAVES:
+		return i->leaves;
+	case LZ_SHOW_LEAVES_CACHED:
+		return i->leaves_cached;
+	case LZ_SHOW_LEAVES_MAX:
+		return i->leaves_max;
+	}
+	return 0;
+}
+
+static ssize_t lz_show_info(struct lz_target *lt, const struct lz_attr *a, char *buf)
+{
+	struct lz_info info;
+
+	lz_get_info(lt->lz, &info);
+	return sysfs_emit(buf, "%llu\n", lz_info_value(&info, a->arg));
+}
+
+#define LZ_INFO(_name, _what) \
+	LZ_ATTR(lz_attr_##_name, #_name, 0444, lz_show_info, NULL, _what)
+
+LZ_INFO(mapped_blocks, LZ_SHOW_MAPPED);
+LZ_INFO(logical_blocks, LZ_SHOW_LOGICAL);
+LZ_INFO(zones_free, LZ_SHOW_FREE);
+LZ_INFO(zones_low_water, LZ_SHOW_LOW_WATER);
+LZ_INFO(zones_open, LZ_SHOW_OPEN);
+LZ_INFO(zones_full, LZ_SHOW_FULL);
+LZ_INFO(zones_meta, LZ_SHOW_META);
+LZ_INFO(zones_bad, LZ_SHOW_BAD);
+LZ_INFO(zone_budget, LZ_SHOW_BUDGET);
+LZ_INFO(zone_budget_used, LZ_SHOW_BUDGET_USED);
+LZ_INFO(last_checkpoint, LZ_SHOW_CHECKPOINT);
+LZ_INFO(last_commit, LZ_SHOW_COMMIT);
+LZ_INFO(uncommitted, LZ_SHOW_UNCOMMITTED);
+LZ_INFO(delta_used, LZ_SHOW_DELTA_USED);
+LZ_INFO(delta_max, LZ_SHOW_DELTA_CAP);
+LZ_INFO(leaves, LZ_SHOW_LEAVES);
+LZ_INFO(leaves_cached, LZ_SHOW_LEAVES_CACHED);
+LZ_INFO(leaves_max, LZ_SHOW_LEAVES_MAX);
+
+static ssize_t lz_show_mode(struct lz_target *lt, const struct lz_attr *a, char *buf)
+{
+	struct lz_info info;
+
+	lz_get_info(lt->lz, &info);
+	return sysfs_emit(buf, "%s\n", lz_mode_names[info.mode]);
+}
+
+LZ_ATTR(lz_attr_mode, "mode", 0444, lz_show_mode, NULL, 0);
+
+static ssize_t lz_show_uuid(struct lz_target *lt, const struct lz_attr *a, char *buf)
+{
+	return sysfs_emit(buf, "%pUb\n", lt->super.uuid);
+}
+
+LZ_ATTR(lz_attr_uuid, "uuid", 0444, lz_show_uuid, NULL, 0);
+
+static ssize_t lz_show_label(struct lz_target *lt, const struct lz_attr *a, char *buf)
+{
+	return sysfs_emit(buf, "%s\n", lt->super.label);
+}
+
+LZ_ATTR(lz_attr_label, "label", 0444, lz_show_label, NULL, 0);
+
+static ssize_t lz_show_version(struct lz_target *lt, const struct lz_attr *a, char *buf)
+{
+	return sysfs_emit(buf, "%u\n", lt->super.version);
+}
+
+LZ_ATTR(lz_attr_format_version, "format_version", 0444, lz_show_version, NULL, 0);
+
+/* --- options ------------------------------------------------------------------------ */
+
+static ssize_t lz_show_option(struct lz_target *lt, const struct lz_attr *a, char *buf)
+{
+	char value[32];
+
+	if (!lz_target_get_option(lt, a->attr.name, value, sizeof(value)))
+		return -ENOENT;
+	return sysfs_emit(buf, "%s\n", value);
+}
+
+static ssize_t lz_store_option(struct lz_target *lt, const struct lz_attr *a, const char *buf,
+			       size_t count)
+{
+	char value[32], why[160];
+	int r;
+
+	if (strscpy(value, buf, sizeof(value)) < 0)
+		return -EINVAL;
+	r = lz_target_set_option(lt, a->attr.name, strim(value), why, sizeof(why));
+	if (r) {
+		DMWARN_LIMIT("%s: %s", lz_target_name(lt), why);
+		return r;
+	}
+	return count;
+}
+
+#define LZ_OPTION(_name) \
+	LZ_ATTR(lz_attr_##_name, #_name, 0644, lz_show_option, lz_store_option, 0)
+
+LZ_OPTION(policy);
+LZ_OPTION(reset);
+LZ_OPTION(finish);
+LZ_OPTION(gc_isolation);
+LZ_OPTION(victim);
+LZ_OPTION(commit_ms);
+/* Fixed or sized when the table is loaded. */
+LZ_ATTR(lz_attr_max_open, "max_open", 0444, lz_show_option, NULL, 0);
+LZ_ATTR(lz_attr_map_cache_mb, "map_cache_mb", 0444, lz_show_option, NULL, 0);
+
+static const struct attribute *const lz_attrs[] = {
+	&lz_attr_user_written_blocks.attr,
+	&lz_attr_user_read_blocks.attr,
+	&lz_attr_discarded_blocks.attr,
+	&lz_attr_flushes.attr,
+	&lz_attr_gc_copied_blocks.attr,
+	&lz_attr_gc_lost_blocks.attr,
+	&lz_attr_gc_victims.attr,
+	&lz_attr_meta_written_blocks.attr,
+	&lz_attr_summary_written_blocks.attr,
+	&lz_attr_journal_written_blocks.attr,
+	&lz_attr_node_written_blocks.attr,
+	&lz_attr_root_written_blocks.attr,
+	&lz_attr_write_amplification.attr,
+	&lz_attr_commits.attr,
+	&lz_attr_checkpoints.attr,
+	&lz_attr_root_rolls.attr,
+	&lz_attr_journal_rolls.attr,
+	&lz_attr_meta_cleans.attr,
+	&lz_attr_leaf_reads.attr,
+	&lz_attr_resets_user.attr,
+	&lz_attr_resets_gc.attr,
+	&lz_attr_resets_meta.attr,
+	&lz_attr_resets_stale.attr,
+	&lz_attr_finishes_mismatch.attr,
+	&lz_attr_finishes_load.attr,
+	&lz_attr_fallbacks.attr,
+	&lz_attr_stalls.attr,
+	&lz_attr_stall_ns.attr,
+	&lz_attr_zones_set_aside.attr,
+	&lz_attr_mapped_blocks.attr,
+	&lz_attr_logical_blocks.attr,
+	&lz_attr_zones_free.attr,
+	&lz_attr_zones_low_water.attr,
+	&lz_attr_zones_open.attr,
+	&lz_attr_zones_full.attr,
+	&lz_attr_zones_meta.attr,
+	&lz_attr_zones_bad.attr,
+	&lz_attr_zone_budget.attr,
+	&lz_attr_zone_budget_used.attr,
+	&lz_attr_last_checkpoint.attr,
+	&lz_attr_last_commit.attr,
+	&lz_attr_uncommitted.attr,
+	&lz_attr_delta_used.attr,
+	&lz_attr_delta_max.attr,
+	&lz_attr_leaves.attr,
+	&lz_attr_leaves_cached.attr,
+	&lz_attr_leaves_max.attr,
+	&lz_attr_mode.attr,
+	&lz_attr_uuid.attr,
+	&lz_attr_label.attr,
+	&lz_attr_format_version.attr,
+	&lz_attr_policy.attr,
+	&lz_attr_reset.attr,
+	&lz_attr_finish.attr,
+	&lz_attr_gc_isolation.attr,
+	&lz_attr_victim.attr,
+	&lz_attr_commit_ms.attr,
+	&lz_attr_max_open.attr,
+	&lz_attr_map_cache_mb.attr,
+	NULL
+};
+
+/* --- lifetime classes ------------------------------------------------------------------ */
+
+static ssize_t lz_show_class_zones(struct lz_target *lt, const struct lz_attr *a, char *buf)
+{
+	struct lz_info info;
+
+	lz_get_info(lt->lz, &info);
+	return sysfs_emit(buf, "%u\n", info.class_zones[a->arg]);
+}
+
+static ssize_t lz_show_class_open(struct lz_target *lt, const struct lz_attr *a, char *buf)
+{
+	struct lz_info info;
+
+	lz_get_info(lt->lz, &info);
+	if (info.class_open[a->arg] == U32_MAX)
+		return sysfs_emit(buf, "none\n");
+	return sysfs_emit(buf, "%u\n", info.class_open[a->arg]);
+}
+
+#define LZ_CLASS(_name, _class)								\
+LZ_ATTR(lz_attr_##_name##_writes, "writes", 0444, lz_show_stat, NULL,			\
+	LZ_ST_CLASS_WRITES + (_class));							\
+LZ_ATTR(lz_attr_##_name##_copies, "copies", 0444, lz_show_stat, NULL,			\
+	LZ_ST_CLASS_COPIES + (_class));							\
+LZ_ATTR(lz_attr_##_name##_resets, "resets", 0444, lz_show_stat, NULL,			\
+	LZ_ST_CLASS_RESETS + (_class));							\
+LZ_ATTR(lz_attr_##_name##_opens, "opens", 0444, lz_show_stat, NULL,			\
+	LZ_ST_CLASS_OPENS + (_class));							\
+LZ_ATTR(lz_attr_##_name##_zones, "zones", 0444, lz_show_class_zones, NULL, _class);	\
+LZ_ATTR(lz_attr_##_name##_open_zone, "open_zone", 0444, lz_show_class_open, NULL, _class); \
+static const struct attribute *const lz_attrs_##_name[] = {				\
+	&lz_attr_##_name##_writes.attr, &lz_attr_##_name##_copies.attr,			\
+	&lz_attr_##_name##_resets.attr, &lz_attr_##_name##_opens.attr,			\
+	&lz_attr_##_name##_zones.attr, &lz_attr_##_name##_open_zone.attr, NULL		\
+};											\
+static const struct attribute_group lz_group_##_name = {				\
+	.name = #_name, .attrs = (struct attribute **)lz_attrs_##_name,			\
+}
+
+LZ_CLASS(not_set, LZ_CLASS_NOT_SET);
+LZ_CLASS(none, LZ_CLASS_NONE);
+LZ_CLASS(short, LZ_CLASS_SHORT);
+LZ_CLASS(medium, LZ_CLASS_MEDIUM);
+LZ_CLASS(long, LZ_CLASS_LONG);
+LZ_CLASS(extreme, LZ_CLASS_EXTREME);
+LZ_CLASS(meta, LZ_CLASS_META);
+
+static const struct attribute_group lz_group = {
+	.attrs = (struct attribute **)lz_attrs,
+};
+
+static const struct attribute_group *lz_groups[] = {
+	&lz_group,
+	&lz_group_not_set,
+	&lz_group_none,
+	&lz_group_short,
+	&lz_group_medium,
+	&lz_group_long,
+	&lz_group_extreme,
+	&lz_group_meta,
+	NULL
+};
+
+/* --- the folder -------------------------------------------------------------------------- */
+
+static ssize_t lz_sysfs_show(struct kobject *kobj, struct attribute *attr, char *buf)
+{
+	const struct lz_attr *a = container_of_const(attr, struct lz_attr, attr);
+
+	return a->show(container_of(kobj, struct lz_sysfs, kobj)->lt, a, buf);
+}
+
+static ssize_t lz_sysfs_store(struct kobject *kobj, struct attribute *attr, const char *buf,
+			      size_t count)
+{
+	const struct lz_attr *a = container_of_const(attr, struct lz_attr, attr);
+
+	if (!a->store)
+		return -EACCES;
+	return a->store(container_of(kobj, struct lz_sysfs, kobj)->lt, a, buf, count);
+}
+
+static void lz_sysfs_release(struct kobject *kobj)
+{
+	complete(&container_of(kobj, struct lz_sysfs, kobj)->released);
+}
+
+static const struct sysfs_ops lz_sysfs_ops = {
+	.show	= lz_sysfs_show,
+	.store	= lz_sysfs_store,
+};
+
+static const struct kobj_type lz_sysfs_type = {
+	.sysfs_ops	= &lz_sysfs_ops,
+	.default_groups	= lz_groups,
+	.release	= lz_sysfs_release,
+};
+
+/**
+ * lz_sysfs_add - show a loaded target in sysfs
+ * @lt: target
+ *
+ * Return: the folder, or NULL: it is not there, which is logged and no reason
+ * to do without the device.
+ */
+struct lz_sysfs *lz_sysfs_add(struct lz_target *lt)
+{
+	struct gendisk *disk = dm_disk(dm_table_get_md(lt->ti->table));
+	struct lz_sysfs *s;
+	int r;
+
+	s = kzalloc(sizeof(*s), GFP_KERNEL);
+	if (!s) {
+		DMWARN("%s: no memory for the sysfs folder", lz_target_name(lt));
+		return NULL;
+	}
+	s->lt = lt;
+	init_completion(&s->released);
+	r = kobject_init_and_add(&s->kobj, &lz_sysfs_type, &disk_to_dev(disk)->kobj, "lifezone");
+	if (r) {
+		DMWARN("%s: cannot add the sysfs folder: %pe", lz_target_name(lt), ERR_PTR(r));
+		lz_sysfs_remove(s);
+		return NULL;
+	}
+	return s;
+}
+
+/**
+ * lz_sysfs_remove - undo lz_sysfs_add()
+ * @s: the folder
+ *
+ * Waits for handlers that run.
+ */
+void lz_sysfs_remove(struct lz_sysfs *s)
+{
+	kobject_del(&s->kobj);
+	kobject_put(&s->kobj);
+	wait_for_completion(&s->released);
+	kfree(s);
+}

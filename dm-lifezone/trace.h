@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Tracepoints: every state change of a zone and every decision of the machine,
+ * with what it was decided from.
+ */
+#undef TRACE_SYSTEM
+#define TRACE_SYSTEM lifezone
+
+#if !defined(LIFEZONE_TRACE_H) || defined(TRACE_HEADER_MULTI_READ)
+#define LIFEZONE_TRACE_H
+
+#include <linux/kdev_t.h>
+#include <linux/tracepoint.h>
+
+#include "core/core.h"
+
+#define lz_show_zone_state(s)						\
+	__print_symbolic(s,						\
+		{ LZ_ZS_FREE, "free" }, { LZ_ZS_OPEN, "open" },		\
+		{ LZ_ZS_FULL, "full" }, { LZ_ZS_META, "meta" },		\
+		{ LZ_ZS_ROOT, "root" }, { LZ_ZS_BAD, "bad" })
+
+#define lz_show_class(c)						\
+	__print_symbolic(c,						\
+		{ LZ_CLASS_NOT_SET, "not_set" }, { LZ_CLASS_NONE, "none" }, \
+		{ LZ_CLASS_SHORT, "short" }, { LZ_CLASS_MEDIUM, "medium" }, \
+		{ LZ_CLASS_LONG, "long" }, { LZ_CLASS_EXTREME, "extreme" }, \
+		{ LZ_CLASS_META, "meta" })
+
+#define lz_show_verdict(v)						\
+	__print_symbolic(v,						\
+		{ LZ_PLACE_USE, "use" }, { LZ_PLACE_NEW, "new" },	\
+		{ LZ_PLACE_FINISH, "finish" }, { LZ_PLACE_WAIT, "wait" })
+
+/* A zone went from one state to another. */
+TRACE_EVENT(lifezone_zone_state,
+	TP_PROTO(dev_t dev, const struct lz_trace *t),
+	TP_ARGS(dev, t),
+	TP_STRUCT__entry(
+		__field(dev_t, dev)
+		__field(u32, zone)
+		__field(u8, class)
+		__field(u8, old)
+		__field(u8, new)
+		__field(u64, valid)
+		__field(u64, gen)
+	),
+	TP_fast_assign(
+		__entry->dev = dev;
+		__entry->zone = t->zone;
+		__entry->class = t->class;
+		__entry->old = t->old;
+		__entry->new = t->new;
+		__entry->valid = t->a;
+		__entry->gen = t->b;
+	),
+	TP_printk("%d,%d zone %u class %s %s -> %s valid %llu gen %llu",
+		  MAJOR(__entry->dev), MINOR(__entry->dev), __entry->zone,
+		  lz_show_class(__entry->class), lz_show_zone_state(__entry->old),
+		  lz_show_zone_state(__entry->new), __entry->valid, __entry->gen)
+);
+
+/* A zone was chosen for data of a class. */
+TRACE_EVENT(lifezone_place,
+	TP_PROTO(dev_t dev, const struct lz_trace *t),
+	TP_ARGS(dev, t),
+	TP_STRUCT__entry(
+		__field(dev_t, dev)
+		__field(u32, zone)
+		__field(u8, class)
+		__field(u8, gc)
+		__field(u8, verdict)
+		__field(u64, open)
+		__field(u64, free)
+	),
+	TP_fast_assign(
+		__entry->dev = dev;
+		__entry->zone = t->zone;
+		__entry->class = t->class;
+		__entry->gc = t->old;
+		__entry->verdict = t->new;
+		__entry->open = t->a;
+		__entry->free = t->b;
+	),
+	TP_printk("%d,%d %s class %s -> %s zone %d (open %llu free %llu)",
+		  MAJOR(__entry->dev), MINOR(__entry->dev), __entry->gc ? "gc" : "user",
+		  lz_show_class(__entry->class), lz_show_verdict(__entry->verdict),
+		  (int)__entry->zone, __entry->open, __entry->free)
+);
+
+/* GC chose a zone to clean. */
+TRACE_EVENT(lifezone_victim,
+	TP_PROTO(dev_t dev, const struct lz_trace *t),
+	TP_ARGS(dev, t),
+	TP_STRUCT__entry(
+		__field(dev_t, dev)
+		__field(u32, zone)
+		__field(u8, class)
+		__field(u64, valid)
+		__field(u64, age)
+	),
+	TP_fast_assign(
+		__entry->dev = dev;
+		__entry->zone = t->zone;
+		__entry->class = t->class;
+		__entry->valid = t->a;
+		__entry->age = t->b;
+	),
+	TP_printk("%d,%d zone %u class %s valid %llu age %llu",
+		  MAJOR(__entry->dev), MINOR(__entry->dev), __entry->zone,
+		  lz_show_class(__entry->class), __entry->valid, __entry->age)
+);
+
+/* A commit became durable. */
+TRACE_EVENT(lifezone_commit,
+	TP_PROTO(dev_t dev, const struct lz_trace *t),
+	TP_ARGS(dev, t),
+	TP_STRUCT__entry(
+		__field(dev_t, dev)
+		__field(u64, number)
+		__field(u64, blocks)
+	),
+	TP_fast_assign(
+		__entry->dev = dev;
+		__entry->number = t->a;
+		__entry->blocks = t->b;
+	),
+	TP_printk("%d,%d commit %llu journal blocks %llu",
+		  MAJOR(__entry->dev), MINOR(__entry->dev), __entry->number, __entry->blocks)
+);
+
+/* A checkpoint begins or ends. */
+TRACE_EVENT(lifezone_checkpoint,
+	TP_PROTO(dev_t dev, const struct lz_trace *t),
+	TP_ARGS(dev, t),
+	TP_STRUCT__entry(
+		__field(dev_t, dev)
+		__field(u8, end)
+		__field(u64, number)
+		__field(u64, nodes)
+	),
+	TP_fast_assign(
+		__entry->dev = dev;
+		__entry->end = t->old;
+		__entry->number = t->a;
+		__entry->nodes = t->b;
+	),
+	TP_printk("%d,%d checkpoint %llu %s nodes %llu",
+		  MAJOR(__entry->dev), MINOR(__entry->dev), __entry->number,
+		  __entry->end ? "ends" : "begins", __entry->nodes)
+);
+
+#endif /* LIFEZONE_TRACE_H */
+
+#undef TRACE_INCLUDE_PATH
+#define TRACE_INCLUDE_PATH .
+#undef TRACE_INCLUDE_FILE
+#define TRACE_INCLUDE_FILE trace
+#include <trace/define_trace.h>
