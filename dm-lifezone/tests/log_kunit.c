@@ -465,8 +465,8 @@ static void log_header_damage(struct kunit *test)
 		KUNIT_EXPECT_FALSE(test, lz_valid(b, &w, why, sizeof(why)));
 		KUNIT_EXPECT_FALSE(test, lz_valid(b, &w, NULL, 0));
 		if (!d->why) {
-			KUNIT_EXPECT_EQ(test, strncmp(why, "root at block 77: crc: got 0x0, wanted 0x",
-						      41), 0);
+			why[41] = 0;
+			KUNIT_EXPECT_STREQ(test, why, "root at block 77: crc: got 0x0, wanted 0x");
 			continue;
 		}
 		/* The count is part of the body: not believed before the checksum. */

@@ -61,10 +61,13 @@ void *kunit_kzalloc(struct kunit *test, size_t n, int gfp);
 	struct kunit_suite
 
 #define kunit_info(t, ...)	((void)(t), (void)fprintf(stderr, __VA_ARGS__))
-#define kunit_skip(t, why)	do { (t)->skipped = (why); longjmp((t)->out, 1); } while (0)
+static inline void kunit_skip(struct kunit *test, const char *why)
+{
+	test->skipped = why;
+	longjmp(test->out, 1);
+}
 
-#define __printf(a, b)		__attribute__((format(printf, a, b)))
-__printf(5, 6)
+__attribute__((__format__(__printf__, 5, 6)))
 void kunit_fail(struct kunit *test, bool fatal, const char *file, int line, const char *fmt, ...);
 
 #define KUNIT_SHIM_CMP(t, fatal, a, op, b, fmt, ...) \
@@ -80,9 +83,10 @@ void kunit_fail(struct kunit *test, bool fatal, const char *file, int line, cons
 
 #define KUNIT_SHIM_BOOL(t, fatal, c, want, fmt, ...) \
 	do { \
-		if (!!(c) != (want)) \
+		bool kw = (want); \
+		if (!!(c) != kw) \
 			kunit_fail(t, fatal, __FILE__, __LINE__, "%s is not %s " fmt, #c, \
-				   (want) ? "true" : "false", ##__VA_ARGS__); \
+				   kw ? "true" : "false", ##__VA_ARGS__); \
 	} while (0)
 
 #define KUNIT_SHIM_STR(t, fatal, a, b, fmt, ...) \
