@@ -516,7 +516,7 @@ int cmd_set(int argc, char **argv)
 	}
 	if (!find_started(a.word[0], &w))
 		return EXIT_FAIL;
-	snprintf(msg, sizeof(msg), "%s %s", a.word[1], a.word[2]);
+	snprintf(msg, sizeof(msg), "set %s %s", a.word[1], a.word[2]);
 	t = new_task(DM_DEVICE_TARGET_MSG, w.name);
 	if (t && dm_task_set_sector(t, 0) && dm_task_set_message(t, msg) && dm_task_run(t))
 		ret = EXIT_OK;

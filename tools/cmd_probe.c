@@ -62,14 +62,31 @@ static const struct argp probe_argp = {
 int read_super(struct drive *d, struct lz_super_info *si)
 {
 	int err = lz_probe(&d->g, &drive_ops, d, si);
+	bool mute = d->said || (d->flags & DRIVE_SILENT);
+	u32 i;
 
-	if (err && !d->said && !(d->flags & DRIVE_SILENT)) {
+	if (err && !mute) {
 		if (err == -ENODEV)
 			complain(d->path, "no lifezone device (\"lifezone format\" makes one)");
 		else
 			complain(d->path, "its superblock cannot be used: %s", strerror(-err));
 	}
-	return err;
+	if (err)
+		return err;
+	/* What is beyond the formatted zones is as if it were not there. */
+	if (si->zone_blocks != d->g.zone_blocks || si->nr_zones > d->g.nr_zones ||
+	    si->zone_cap > d->g.zone_cap) {
+		if (!mute)
+			complain(d->path, "formatted with zones %u of %u/%u blocks, but has %u of %u/%u",
+				 si->nr_zones, si->zone_cap, si->zone_blocks, d->g.nr_zones,
+				 d->g.zone_cap, d->g.zone_blocks);
+		return -EINVAL;
+	}
+	d->g.nr_zones = si->nr_zones;
+	d->g.zone_cap = si->zone_cap;
+	for (i = 0; i < d->g.nr_zones; i++)
+		d->z[i].wp = min(d->z[i].wp, d->g.zone_cap);
+	return 0;
 }
 
 struct json_object *super_info_json(const struct lz_super_info *si)

@@ -5,9 +5,9 @@
  * Zones are reported and managed by the kernel's own ioctls: libzbd, which
  * would do, is LGPL-3.0-or-later and cannot be linked with GPL-2.0-only code.
  *
- * Used is the first unbroken run of sequential zones of full size. What lies
- * before it (conventional zones) and after it (a smaller last zone) is left
- * alone; the module counts zones the same way.
+ * Used are the sequential zones of full size. Conventional zones may come before
+ * them and a smaller zone last; these are left alone. The module counts zones and
+ * refuses drives the same way.
  */
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -22,6 +22,8 @@
 #include "lifezone.h"
 
 #define REPORT_ZONES	4096u
+/* Blocks in one command, however many the drive takes. */
+#define MAX_APPEND	256u
 
 static bool queue_attr(dev_t dev, const char *name, char *buf, size_t n)
 {
@@ -94,34 +96,49 @@ static u8 cond_of(const struct blk_zone *z)
 	}
 }
 
-/* Takes in one zone; false once the run of sequential zones has ended. */
-static bool take_zone(struct drive *d, const struct blk_zone *z, u32 zone_sectors, bool has_cap)
+/* Takes in one zone; false: the drive cannot be used, and it has said why. */
+static bool take_zone(struct drive *d, const struct blk_zone *z, u32 zone_sectors, bool has_cap,
+		      u32 *cap)
 {
-	u64 cap = has_cap ? z->capacity : z->len;
+	u64 blocks = (has_cap ? z->capacity : z->len) / LZ_BLOCK_SECTORS;
+	unsigned long long nr = z->start / zone_sectors;
 	struct lz_zone_report *r;
 
-	if (z->type == BLK_ZONE_TYPE_CONVENTIONAL || z->len != zone_sectors) {
-		if (d->g.nr_zones)
+	if (z->len != zone_sectors) {
+		d->nr_left++;
+		return true;
+	}
+	if (z->type == BLK_ZONE_TYPE_CONVENTIONAL) {
+		if (d->g.nr_zones) {
+			complain(d->path, "zone %llu is conventional (only the first may be)", nr);
 			return false;
+		}
 		d->nr_conv++;
 		return true;
 	}
-	if (!d->g.nr_zones) {
-		d->base = (off_t)z->start * 512;
-		d->g.zone_cap = d->g.zone_blocks;
+	if (z->type != BLK_ZONE_TYPE_SEQWRITE_REQ) {
+		complain(d->path, "zone %llu has type %u (host-managed zones are needed)", nr,
+			 z->type);
+		return false;
 	}
+	if (!d->g.nr_zones)
+		d->base = (off_t)z->start * 512;
 	r = &d->z[d->g.nr_zones++];
 	r->cond = cond_of(z);
-	d->g.zone_cap = min_t(u32, d->g.zone_cap, cap / LZ_BLOCK_SECTORS);
+	/* A dead zone may claim anything. */
+	if (r->cond != LZ_COND_OFFLINE && blocks)
+		*cap = min_t(u64, *cap, blocks);
 	switch (r->cond) {
 	case LZ_COND_EMPTY:
 		r->wp = 0;
 		break;
-	case LZ_COND_OPEN:
-		r->wp = (z->wp - z->start) / LZ_BLOCK_SECTORS;
+	case LZ_COND_FULL:
+		r->wp = d->g.zone_blocks;	/* cut to the capacity below */
 		break;
 	default:
-		r->wp = d->g.zone_blocks;	/* cut to the capacity below */
+		/* An offline or read-only zone may claim anything here too. */
+		r->wp = z->wp >= z->start && z->wp - z->start <= z->len ?
+			(z->wp - z->start) / LZ_BLOCK_SECTORS : d->g.zone_blocks;
 	}
 	return true;
 }
@@ -129,9 +146,9 @@ static bool take_zone(struct drive *d, const struct blk_zone *z, u32 zone_sector
 static bool report(struct drive *d, u32 zone_sectors, u32 nr, u64 sectors)
 {
 	struct blk_zone_report *rep;
+	u32 i, cap = d->g.zone_blocks, seen = 0;
+	bool ok = true;
 	u64 pos = 0;
-	bool more = true;
-	u32 i, seen = 0;
 
 	rep = calloc(1, sizeof(*rep) + REPORT_ZONES * sizeof(struct blk_zone));
 	d->z = calloc(nr, sizeof(*d->z));
@@ -140,27 +157,28 @@ static bool report(struct drive *d, u32 zone_sectors, u32 nr, u64 sectors)
 		free(rep);
 		return false;
 	}
-	while (more && pos < sectors && seen < nr) {
+	while (ok && pos < sectors && seen < nr) {
 		rep->sector = pos;
 		rep->nr_zones = REPORT_ZONES;
 		if (ioctl(d->fd, BLKREPORTZONE, rep)) {
 			complain(d->path, "its zones cannot be reported: %s", strerror(errno));
-			free(rep);
-			return false;
+			ok = false;
+			break;
 		}
 		if (!rep->nr_zones)
 			break;
-		for (i = 0; i < rep->nr_zones && more && seen < nr; i++) {
-			more = take_zone(d, &rep->zones[i], zone_sectors,
-					 rep->flags & BLK_ZONE_REP_CAPACITY);
-			seen += more;
+		for (i = 0; i < rep->nr_zones && ok && seen < nr; i++, seen++) {
+			ok = take_zone(d, &rep->zones[i], zone_sectors,
+				       rep->flags & BLK_ZONE_REP_CAPACITY, &cap);
 			pos = rep->zones[i].start + rep->zones[i].len;
 		}
 	}
 	free(rep);
-	d->nr_left = nr - d->nr_conv - d->g.nr_zones;
+	if (!ok)
+		return false;
+	d->g.zone_cap = cap;
 	for (i = 0; i < d->g.nr_zones; i++)
-		d->z[i].wp = min(d->z[i].wp, d->g.zone_cap);
+		d->z[i].wp = min(d->z[i].wp, cap);
 	return true;
 }
 
@@ -204,9 +222,16 @@ static bool blk_open(struct drive *d, unsigned int flags, const struct drive_ima
 		complain(d->path, "its geometry cannot be read: %s", strerror(errno));
 		return false;
 	}
-	if (!is_power_of_2(zone_sectors) || zone_sectors % LZ_BLOCK_SECTORS) {
-		complain(d->path, "zones of %u sectors (a power of two of at least 8 is needed)",
+	if (!is_power_of_2(zone_sectors) || zone_sectors % LZ_BLOCK_SECTORS ||
+	    zone_sectors / LZ_BLOCK_SECTORS > LZ_ZONE_BLOCKS_MAX) {
+		complain(d->path, "zones of %u sectors (a power of two up to 64 GiB is needed)",
 			 zone_sectors);
+		return false;
+	}
+	if (queue_number(st.st_rdev, "logical_block_size") > LZ_BLOCK_SIZE) {
+		complain(d->path, "logical blocks of %llu bytes (at most %u are allowed)",
+			 (unsigned long long)queue_number(st.st_rdev, "logical_block_size"),
+			 LZ_BLOCK_SIZE);
 		return false;
 	}
 	d->g.zone_blocks = zone_sectors / LZ_BLOCK_SECTORS;
@@ -219,9 +244,13 @@ static bool blk_open(struct drive *d, unsigned int flags, const struct drive_ima
 	open_max = queue_number(st.st_rdev, "max_open_zones");
 	active_max = queue_number(st.st_rdev, "max_active_zones");
 	d->g.max_open = open_max && active_max ? min(open_max, active_max) : open_max | active_max;
+	if (d->g.max_open && d->g.max_open < LZ_MAX_OPEN_MIN) {
+		complain(d->path, "allows %u open zones (at least %u are needed)", d->g.max_open,
+			 LZ_MAX_OPEN_MIN);
+		return false;
+	}
 	d->g.max_append = queue_number(st.st_rdev, "zone_append_max_bytes") >> LZ_BLOCK_SHIFT;
-	if (!d->g.max_append)
-		d->g.max_append = 1;
+	d->g.max_append = clamp_t(u32, d->g.max_append, 1, MAX_APPEND);
 	return true;
 }
 
