@@ -151,8 +151,9 @@ static bool holds_data(struct drive *d)
 			 uuid, *si.label ? " " : "", si.label);
 		return true;
 	}
-	if (ret == -EPROTONOSUPPORT) {
-		complain(d->path, "holds a lifezone device of another version (--force formats)");
+	if (ret == -EPROTONOSUPPORT || ret == -EUCLEAN) {
+		complain(d->path, "already holds a lifezone device %s (--force formats anew)",
+			 ret == -EUCLEAN ? "that is damaged" : "of another version");
 		return true;
 	}
 	/* Its own descriptor: libblkid's buffers are not aligned for direct I/O. */
