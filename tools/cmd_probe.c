@@ -77,7 +77,7 @@ int read_super(struct drive *d, struct lz_super_info *si)
 	if (si->zone_blocks != d->g.zone_blocks || si->nr_zones > d->g.nr_zones ||
 	    si->zone_cap > d->g.zone_cap) {
 		if (!mute)
-			complain(d->path, "formatted as %u zones of %u/%u blocks, it has %u of %u/%u",
+			complain(d->path, "formatted as %u zones of %u/%u blocks, has %u of %u/%u",
 				 si->nr_zones, si->zone_cap, si->zone_blocks, d->g.nr_zones,
 				 d->g.zone_cap, d->g.zone_blocks);
 		return -EINVAL;
