@@ -280,9 +280,21 @@ static void dump_zones(struct dump *p)
 
 /* --- journal ------------------------------------------------------------------------- */
 
+/* Nodes share the journal's zone where the zone budget is small: to be stepped over. */
+static bool is_node(struct dump *p, const void *block, u64 addr)
+{
+	const struct lz_hdr *h = block;
+	u16 type = le16_to_cpu(h->type);
+	char why[256];
+
+	return (type == LZ_BT_NODE || type == LZ_BT_ZNODE) &&
+	       le64_to_cpu(h->epoch) == le64_to_cpu(p->root.h.epoch) &&
+	       valid_at(p, block, type, le16_to_cpu(h->level), addr, ~0ull, 0, why, sizeof(why));
+}
+
 /*
  * Calls @fn for each block of the journal after the newest root, in order. It
- * ends at the first block that is not the next one.
+ * ends at the first block that is neither the next one nor a node.
  */
 static void walk_journal(struct dump *p, void (*fn)(struct dump *p, u64 addr,
 						    const struct lz_journal *b, void *arg),
@@ -315,8 +327,12 @@ static void walk_journal(struct dump *p, void (*fn)(struct dump *p, u64 addr,
 		}
 		w.addr = addr;
 		w.seq = seq;
-		if (!lz_valid(b, &w, why, n))
-			break;
+		if (!lz_valid(b, &w, why, n)) {
+			if (!is_node(p, b, addr))
+				break;
+			addr++;
+			continue;
+		}
 		fn(p, addr, b, arg);
 		seq++;
 		addr++;
