@@ -2,10 +2,12 @@
 /*
  * Bios of users.
  *
- * Read: core tells where the first blocks lie. dm's own clone is cut to that
- * run and sent there; dm comes back with the rest. Core's reference to the zone
- * is kept until .end_io, so that the zone is not reset under the read. Blocks
- * that were never written are zeroed here, whatever the drive would return.
+ * Read: core tells where the first blocks lie. If these are all, dm's own clone
+ * is sent there; otherwise there is a part for each run, allocated without
+ * waiting or left to the worker. Core's reference to the zone is kept until the
+ * read has ended, so that the zone is not reset under it. Blocks that were never
+ * written are zeroed here, whatever the drive would return. dm is never asked to
+ * split a bio: it could not tell that a part of a REQ_NOWAIT bio was sent.
  *
  * Write: core reserves space in a zone; a bio of ours appends to it and at its
  * end core maps what landed. dm's clone is never turned into an append, for
@@ -27,8 +29,8 @@
  * The worker allocates nothing for writes, so what waits on the list never
  * keeps it from running.
  *
- * Map not in RAM: the read waits for the leaf; then the worker sends it, in
- * parts allocated from a bioset that only the worker uses and whose bios wait
+ * Map not in RAM: the read waits for the leaf; then the worker sends it. Only
+ * the worker waits for memory, with no bio of its own unsent, for bios that wait
  * for nothing but the drive.
  *
  * No function here waits for core, and core calls back from its own context or
@@ -36,8 +38,9 @@
  * .end_io, which is what a suspend waits for.
  *
  * REQ_NOWAIT: a bio that would wait ends with BLK_STS_AGAIN before anything is
- * reserved or sent. Below us the flag is kept for reads only: an append that a
- * busy drive turned away would look like one that failed.
+ * reserved or sent; once some of it is sent the rest waits, but not its
+ * submitter. Below us the flag is kept only for a read of one run: an append
+ * that a busy drive turned away would look like one that failed.
  */
 #include "shell.h"
 
@@ -97,6 +100,11 @@ static inline struct bio *lz_upper(struct lz_bio *lb)
 static inline unsigned int lz_bytes(u32 nblocks)
 {
 	return nblocks << LZ_BLOCK_SHIFT;
+}
+
+static inline u64 lz_bio_lba(const struct bio *bio)
+{
+	return bio->bi_iter.bi_sector >> (LZ_BLOCK_SHIFT - SECTOR_SHIFT);
 }
 
 static inline u8 lz_bio_class(const struct bio *bio)
@@ -301,7 +309,7 @@ static inline struct lz_part *lz_bio_begin(struct lz_bio *lb, struct bio *bio)
 	lb->status = BLK_STS_OK;
 	atomic_set(&lb->parts, 1);
 	part->lb = lb;
-	part->lba = bio->bi_iter.bi_sector >> (LZ_BLOCK_SHIFT - SECTOR_SHIFT);
+	part->lba = lz_bio_lba(bio);
 	part->rest = bio->bi_iter;
 	part->tries = 0;
 	bio_init(&part->bio, NULL, bio->bi_io_vec, 0, 0);
@@ -350,21 +358,25 @@ static void lz_read_endio(struct bio *piece)
 	lz_bio_put(lb, status);
 }
 
-/* A map leaf has come. In the machine's context: leave the rest to the worker. */
-static void lz_leaf_came(struct lz_waiter *w, int err)
+static void lz_read_later(struct lz_target *lt, struct lz_bio *lb)
 {
-	struct lz_bio *lb = container_of(w, struct lz_bio, waiter);
-	struct lz_target *lt = lb->lt;
 	unsigned long flags;
 
-	if (err) {
-		lz_bio_put(lb, errno_to_blk_status(err));
-		return;
-	}
 	spin_lock_irqsave(&lt->wait_lock, flags);
 	bio_list_add(&lt->ready, lz_upper(lb));
 	spin_unlock_irqrestore(&lt->wait_lock, flags);
 	queue_work(lt->io_wq, &lt->io_work);
+}
+
+/* A map leaf has come. In the machine's context: leave the rest to the worker. */
+static void lz_leaf_came(struct lz_waiter *w, int err)
+{
+	struct lz_bio *lb = container_of(w, struct lz_bio, waiter);
+
+	if (err)
+		lz_bio_put(lb, errno_to_blk_status(err));
+	else
+		lz_read_later(lb->lt, lb);
 }
 
 static void lz_leaf_want(struct lz_bio *lb, u64 leaf)
@@ -373,84 +385,100 @@ static void lz_leaf_want(struct lz_bio *lb, u64 leaf)
 	lz_leaf_wait(lb->lt->lz, leaf, &lb->waiter);
 }
 
-/* In the worker: send what of @bio can be sent; wait for the next leaf. */
-static void lz_read_send(struct lz_target *lt, struct lz_bio *lb, struct bio *bio)
+/* Sends one run, or zeroes it. False: no memory, nothing done. */
+static bool lz_read_run(struct lz_target *lt, struct lz_bio *lb, struct bio *bio,
+			const struct lz_read *rd, gfp_t gfp)
 {
-	blk_status_t status = BLK_STS_OK;
+	struct bvec_iter iter = bio->bi_iter;
+	struct lz_part *part;
+	struct bio *piece;
 
-	while (bio->bi_iter.bi_size) {
-		struct lz_part *part;
-		struct lz_read rd;
-		struct bvec_iter iter = bio->bi_iter;
-		struct bio *piece;
-		int r;
+	iter.bi_size = lz_bytes(rd->nblocks);
+	if (rd->addr == LZ_NOWHERE) {
+		zero_fill_bio_iter(bio, iter);
+		bio_advance(bio, iter.bi_size);
+		return true;
+	}
+	piece = bio_alloc_bioset(NULL, 0, REQ_OP_READ | (bio->bi_opf & LZ_OPF_PASSED), gfp,
+				 &lt->read_parts);
+	if (unlikely(!piece))
+		return false;
+	piece->bi_bdev = lt->bdev;
+	piece->bi_io_vec = bio->bi_io_vec;
+	piece->bi_ioprio = bio->bi_ioprio;
+	piece->bi_iter = iter;
+	piece->bi_iter.bi_sector = lz_addr_sector(lt, rd->addr);
+	piece->bi_end_io = lz_read_endio;
+	bio_set_flag(piece, BIO_CLONED);
+	part = container_of(piece, struct lz_part, bio);
+	part->lb = lb;
+	part->r = *rd;
+	atomic_inc(&lb->parts);
+	bio_advance(bio, iter.bi_size);
+	dm_submit_bio_remap(bio, piece);
+	return true;
+}
 
-		r = lz_read_begin(lt->lz, iter.bi_sector >> (LZ_BLOCK_SHIFT - SECTOR_SHIFT),
-				  iter.bi_size >> LZ_BLOCK_SHIFT, &rd);
-		if (r == -EAGAIN) {
-			lz_leaf_want(lb, rd.leaf);
+/*
+ * Sends all runs that are left of @bio, of which core has given the first as
+ * @lb->read if @begun; waits for map leaves, and where @gfp does not allow to
+ * wait for memory leaves the rest to the worker.
+ */
+static void lz_read_send(struct lz_target *lt, struct lz_bio *lb, struct bio *bio, bool begun,
+			 gfp_t gfp)
+{
+	int r = 0;
+
+	for (;;) {
+		if (!begun)
+			r = lz_read_begin(lt->lz, lz_bio_lba(bio),
+					  bio->bi_iter.bi_size >> LZ_BLOCK_SHIFT, &lb->read);
+		if (r)
+			break;
+		begun = false;
+		if (unlikely(!lz_read_run(lt, lb, bio, &lb->read, gfp))) {
+			lz_read_end(lt->lz, &lb->read);
+			lz_read_later(lt, lb);
 			return;
 		}
-		if (r) {
-			status = errno_to_blk_status(r);
+		if (!bio->bi_iter.bi_size)
 			break;
-		}
-		iter.bi_size = lz_bytes(rd.nblocks);
-		if (rd.addr == LZ_NOWHERE) {
-			zero_fill_bio_iter(bio, iter);
-			bio_advance(bio, iter.bi_size);
-			continue;
-		}
-		piece = bio_alloc_bioset(NULL, 0, REQ_OP_READ | (bio->bi_opf & LZ_OPF_PASSED),
-					 GFP_NOIO, &lt->read_parts);
-		piece->bi_bdev = lt->bdev;
-		piece->bi_io_vec = bio->bi_io_vec;
-		piece->bi_ioprio = bio->bi_ioprio;
-		piece->bi_iter = iter;
-		piece->bi_iter.bi_sector = lz_addr_sector(lt, rd.addr);
-		piece->bi_end_io = lz_read_endio;
-		bio_set_flag(piece, BIO_CLONED);
-		part = container_of(piece, struct lz_part, bio);
-		part->lb = lb;
-		part->r = rd;
-		atomic_inc(&lb->parts);
-		bio_advance(bio, iter.bi_size);
-		dm_submit_bio_remap(bio, piece);
 	}
-	lz_bio_put(lb, status);
+	if (r == -EAGAIN)
+		lz_leaf_want(lb, lb->read.leaf);
+	else
+		lz_bio_put(lb, errno_to_blk_status(r));
 }
 
 static int lz_map_read(struct lz_target *lt, struct lz_bio *lb, struct bio *bio)
 {
-	u64 lba = bio->bi_iter.bi_sector >> (LZ_BLOCK_SHIFT - SECTOR_SHIFT);
 	u32 want = bio->bi_iter.bi_size >> LZ_BLOCK_SHIFT;
 	int r;
 
-	r = lz_read_begin(lt->lz, lba, want, &lb->read);
-	if (unlikely(r)) {
-		if (r != -EAGAIN) {
-			bio->bi_status = errno_to_blk_status(r);
+	r = lz_read_begin(lt->lz, lz_bio_lba(bio), want, &lb->read);
+	if (likely(!r && lb->read.nblocks == want)) {
+		if (lb->read.addr == LZ_NOWHERE) {
+			zero_fill_bio(bio);
 			bio_endio(bio);
-		} else if (bio->bi_opf & REQ_NOWAIT) {
-			bio_wouldblock_error(bio);
-		} else {
-			lb->status = BLK_STS_OK;
-			atomic_set(&lb->parts, 1);
-			lz_leaf_want(lb, lb->read.leaf);
+			return DM_MAPIO_SUBMITTED;
 		}
-		return DM_MAPIO_SUBMITTED;
+		lb->run = true;
+		bio_set_dev(bio, lt->bdev);
+		bio->bi_iter.bi_sector = lz_addr_sector(lt, lb->read.addr);
+		return DM_MAPIO_REMAPPED;
 	}
-	if (lb->read.nblocks < want)
-		dm_accept_partial_bio(bio, lb->read.nblocks * LZ_BLOCK_SECTORS);
-	if (lb->read.addr == LZ_NOWHERE) {
-		zero_fill_bio(bio);
-		bio_endio(bio);
-		return DM_MAPIO_SUBMITTED;
-	}
-	lb->run = true;
-	bio_set_dev(bio, lt->bdev);
-	bio->bi_iter.bi_sector = lz_addr_sector(lt, lb->read.addr);
-	return DM_MAPIO_REMAPPED;
+
+	lb->status = BLK_STS_OK;
+	atomic_set(&lb->parts, 1);
+	if (!r)
+		lz_read_send(lt, lb, bio, true, GFP_NOWAIT | __GFP_NOWARN);
+	else if (r != -EAGAIN)
+		lz_bio_put(lb, errno_to_blk_status(r));
+	else if (bio->bi_opf & REQ_NOWAIT)
+		lz_bio_put(lb, BLK_STS_AGAIN);
+	else
+		lz_leaf_want(lb, lb->read.leaf);
+	return DM_MAPIO_SUBMITTED;
 }
 
 /* --- dm ------------------------------------------------------------------------ */
@@ -532,7 +560,8 @@ static void lz_io_work(struct work_struct *work)
 	struct bio *bio;
 
 	while ((bio = lz_io_pop(lt, &lt->ready)))
-		lz_read_send(lt, dm_per_bio_data(bio, sizeof(struct lz_bio)), bio);
+		lz_read_send(lt, dm_per_bio_data(bio, sizeof(struct lz_bio)), bio, false,
+			     GFP_NOIO);
 
 	while ((bio = lz_io_pop(lt, &lt->waiting))) {
 		struct lz_part *part = container_of(bio, struct lz_part, bio);
