@@ -120,6 +120,8 @@ void kunit_fail(struct kunit *test, bool fatal, const char *file, int line, cons
 
 #define KUNIT_EXPECT_EQ_MSG(t, a, b, fmt, ...) \
 	KUNIT_SHIM_CMP(t, false, a, ==, b, fmt, ##__VA_ARGS__)
+#define KUNIT_EXPECT_NE_MSG(t, a, b, fmt, ...) \
+	KUNIT_SHIM_CMP(t, false, a, !=, b, fmt, ##__VA_ARGS__)
 #define KUNIT_EXPECT_LT_MSG(t, a, b, fmt, ...) \
 	KUNIT_SHIM_CMP(t, false, a, <, b, fmt, ##__VA_ARGS__)
 #define KUNIT_EXPECT_GT_MSG(t, a, b, fmt, ...) \

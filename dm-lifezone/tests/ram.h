@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * A device on a zoned drive in RAM, for unit tests of core: the drive, the
+ * host and one user in one thread. A command is carried out at once, within
+ * submit; the machine runs when the test pumps.
+ */
+#ifndef LIFEZONE_TEST_RAM_H
+#define LIFEZONE_TEST_RAM_H
+
+#include "../core/lz.h"
+#include "unit.h"
+
+/**
+ * struct ram_zone - a zone of the drive
+ * @data: its blocks
+ * @wp: write pointer (blocks)
+ * @durable: blocks that survive a power cut
+ * @cond: enum lz_zone_cond
+ * @fail: commands of these kinds (bits of enum lz_op) fail
+ */
+struct ram_zone {
+	u8 *data;
+	u32 wp;
+	u32 durable;
+	u8 cond;
+	u8 fail;
+};
+
+/**
+ * struct ram - a drive, a host and a user
+ * @test: expectations that fail are its own
+ * @g: geometry of the drive
+ * @zone: its zones
+ * @active: zones open
+ * @lz: the device, while there is one
+ * @si: as formatted
+ * @o: options for ram_load()
+ * @version: of each logical block as last written; 0: never, or discarded
+ * @clock: versions given so far
+ * @now: the clock (ns)
+ * @kicked: the machine is wanted
+ * @timer: and wanted then (ns), or 0
+ * @broken: a rule of zoned drives was broken; said once
+ * @nr_ops: commands carried out, by enum lz_op
+ * @nr_events: events, by enum lz_event
+ * @said: last warning or error
+ */
+struct ram {
+	struct kunit *test;
+	struct lz_geometry g;
+	struct ram_zone *zone;
+	u32 active;
+	struct lz *lz;
+	struct lz_super_info si;
+	struct lz_options o;
+	u32 *version;
+	u32 clock;
+	u64 now;
+	bool kicked;
+	u64 timer;
+	bool broken;
+	u64 nr_ops[LZ_OP_FLUSH + 1];
+	u32 nr_events[LZ_EV_ZONE_ASIDE + 1];
+	char said[256];
+};
+
+extern const struct lz_ops ram_ops;
+
+struct ram *ram_new(struct kunit *test, u32 nr_zones, u32 max_open);
+void ram_free(struct ram *r);
+/* A whole drive, formatted and loaded. */
+struct ram *ram_device(struct kunit *test, u32 nr_zones, u32 max_open);
+
+int ram_format(struct ram *r);
+int ram_load(struct ram *r, u32 flags);
+/* Ends the instance: in order, or as a power cut that loses all that may be lost. */
+void ram_stop(struct ram *r);
+void ram_cut(struct ram *r);
+
+/* Runs the machine until it has nothing to do. */
+void ram_pump(struct ram *r);
+/* Lets time pass (ms). */
+void ram_elapse(struct ram *r, u32 ms);
+
+int ram_write(struct ram *r, u8 class, u64 lba, u32 n);
+int ram_discard(struct ram *r, u64 lba, u64 n);
+int ram_flush(struct ram *r);
+int ram_checkpoint(struct ram *r);
+/* What a read of @lba returns: the version written, 0 for zeros, ~0 for an error. */
+u32 ram_read(struct ram *r, u64 lba);
+/* Every block reads as it was last written. */
+void ram_verify(struct ram *r);
+/* All metadata is sound: a second, read-only instance checks it. */
+void ram_check(struct ram *r);
+
+/* The block at a drive address. */
+void *ram_block(struct ram *r, u64 addr);
+/* Reproducible noise: below @n. */
+u32 ram_random(u32 *state, u32 n);
+
+#endif /* LIFEZONE_TEST_RAM_H */

@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Commits, checkpoints and what is found after a stop or a power cut. */
+#include "ram.h"
+
+static int recover_init(struct kunit *test)
+{
+	ram_device(test, 40, 8);
+	return 0;
+}
+
+static void recover_exit(struct kunit *test)
+{
+	ram_free(test->priv);
+}
+
+static void again(struct ram *r)
+{
+	KUNIT_ASSERT_EQ_MSG(r->test, ram_load(r, 0), 0, "(%s)", r->said);
+}
+
+static void recover_clean(struct kunit *test)
+{
+	struct ram *r = test->priv;
+	struct lz_info before, after;
+
+	KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_LONG, 10, 300), 0);
+	KUNIT_ASSERT_EQ(test, ram_discard(r, 50, 60), 0);
+	ram_stop(r);
+	again(r);
+	ram_verify(r);
+	lz_get_info(r->lz, &before);
+	KUNIT_EXPECT_EQ(test, before.mapped, 240ull);
+	ram_check(r);
+	ram_stop(r);
+	again(r);
+	lz_get_info(r->lz, &after);
+	KUNIT_EXPECT_EQ(test, after.mapped, before.mapped);
+	ram_verify(r);
+}
+
+/* A stop that is undone: the device goes on as if nothing had been. */
+static void recover_stop_start(struct kunit *test)
+{
+	struct ram *r = test->priv;
+
+	KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_LONG, 10, 300), 0);
+	KUNIT_ASSERT_EQ(test, lz_stop(r->lz), 0);
+	lz_start(r->lz);
+	ram_pump(r);
+	KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_LONG, 200, 300), 0);
+	KUNIT_ASSERT_EQ(test, ram_flush(r), 0);
+	ram_verify(r);
+	ram_cut(r);
+	again(r);
+	ram_verify(r);
+}
+
+/* What was flushed is there after a cut that loses all else. */
+static void recover_flushed(struct kunit *test)
+{
+	struct ram *r = test->priv;
+	u32 round;
+
+	for (round = 0; round < 5; round++) {
+		KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_LONG, 10 * round, 300), 0);
+		KUNIT_ASSERT_EQ(test, ram_discard(r, 150, 40), 0);
+		KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_SHORT, 160, 5), 0);
+		KUNIT_ASSERT_EQ(test, ram_flush(r), 0);
+		ram_cut(r);
+		again(r);
+		ram_verify(r);
+		ram_check(r);
+	}
+}
+
+/* What was not flushed is there as it was written, as it was before, or not at all. */
+static void recover_unflushed(struct kunit *test)
+{
+	struct ram *r = test->priv;
+	u32 i, v, old;
+
+	KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_LONG, 0, 200), 0);
+	KUNIT_ASSERT_EQ(test, ram_flush(r), 0);
+	old = r->version[0];
+	KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_LONG, 100, 200), 0);
+	ram_cut(r);
+	again(r);
+	for (i = 0; i < 300; i++) {
+		v = ram_read(r, i);
+		if (i < 100)
+			KUNIT_EXPECT_EQ(test, v, r->version[i]);
+		else if (v != r->version[i])
+			KUNIT_EXPECT_EQ(test, v, i < 200 ? old + i : 0);
+		r->version[i] = v;
+	}
+	/* Once read, it stays. */
+	ram_cut(r);
+	again(r);
+	ram_verify(r);
+}
+
+static void recover_discards(struct kunit *test)
+{
+	struct ram *r = test->priv;
+
+	KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_LONG, 0, 1000), 0);
+	KUNIT_ASSERT_EQ(test, ram_checkpoint(r), 0);
+	KUNIT_ASSERT_EQ(test, ram_discard(r, 3, 1), 0);
+	KUNIT_ASSERT_EQ(test, ram_discard(r, 100, 300), 0);
+	KUNIT_ASSERT_EQ(test, ram_discard(r, 600, 32), 0);
+	KUNIT_ASSERT_EQ(test, ram_flush(r), 0);
+	ram_cut(r);
+	again(r);
+	ram_verify(r);
+	KUNIT_ASSERT_EQ(test, ram_checkpoint(r), 0);
+	ram_cut(r);
+	again(r);
+	ram_verify(r);
+	ram_check(r);
+}
+
+/* Lifetimes, counts and counters outlive a reload. */
+static void recover_zone_facts(struct kunit *test)
+{
+	struct ram *r = test->priv;
+	struct lz_info before, after;
+	u64 written;
+	u8 c;
+
+	for (c = 0; c < LZ_NR_CLASSES; c++)
+		KUNIT_ASSERT_EQ(test, ram_write(r, c, c * 150, 150), 0);
+	written = lz_stat(r->lz, LZ_ST_USER_WRITES);
+	KUNIT_EXPECT_EQ(test, written, 150ull * LZ_NR_CLASSES);
+	lz_get_info(r->lz, &before);
+	ram_stop(r);
+	again(r);
+	lz_get_info(r->lz, &after);
+	for (c = 0; c < LZ_NR_CLASSES; c++)
+		KUNIT_EXPECT_EQ(test, after.class_zones[c], before.class_zones[c]);
+	KUNIT_EXPECT_EQ(test, after.zones[LZ_ZS_FULL] + after.zones[LZ_ZS_OPEN],
+			before.zones[LZ_ZS_FULL] + before.zones[LZ_ZS_OPEN]);
+	KUNIT_EXPECT_EQ(test, lz_stat(r->lz, LZ_ST_USER_WRITES), written);
+}
+
+/* Root zones change places often: each generation is found. */
+static void recover_root_rolls(struct kunit *test)
+{
+	struct ram *r = test->priv;
+	u32 i;
+
+	for (i = 0; i < 3 * r->g.zone_cap; i++) {
+		KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_LONG, i, 1), 0);
+		KUNIT_ASSERT_EQ(test, ram_checkpoint(r), 0);
+		if (i % 40 == 39) {
+			ram_cut(r);
+			again(r);
+		}
+	}
+	KUNIT_EXPECT_GE(test, lz_stat(r->lz, LZ_ST_ROOT_ROLLS), 2ull);
+	ram_verify(r);
+	ram_check(r);
+}
+
+/* The journal runs through many zones between checkpoints, and back. */
+static void recover_long_journal(struct kunit *test)
+{
+	struct ram *r = test->priv;
+	u32 state = 3, i;
+
+	for (i = 0; i < 1200; i++) {
+		KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_MEDIUM,
+						ram_random(&state, r->si.logical_blocks), 1), 0);
+		KUNIT_ASSERT_EQ(test, ram_flush(r), 0);
+		if (i % 150 == 149) {
+			ram_cut(r);
+			again(r);
+			ram_verify(r);
+		}
+	}
+	ram_check(r);
+}
+
+/* At random: every flush holds over every cut. */
+static void recover_random(struct kunit *test)
+{
+	struct ram *r = test->priv;
+	u32 state = 7, i, n, lba;
+
+	for (i = 0; i < 800; i++) {
+		n = 1 + ram_random(&state, 40);
+		lba = ram_random(&state, r->si.logical_blocks - n);
+		switch (ram_random(&state, 20)) {
+		case 0:
+			KUNIT_ASSERT_EQ(test, ram_checkpoint(r), 0);
+			break;
+		case 1:
+			KUNIT_ASSERT_EQ(test, ram_flush(r), 0);
+			ram_cut(r);
+			again(r);
+			break;
+		case 2:
+			ram_stop(r);
+			again(r);
+			break;
+		case 3:
+			ram_elapse(r, 1500);
+			break;
+		case 4:
+		case 5:
+			KUNIT_ASSERT_EQ(test, ram_discard(r, lba, n), 0);
+			break;
+		default:
+			KUNIT_ASSERT_EQ(test, ram_write(r, ram_random(&state, LZ_NR_CLASSES),
+							lba, n), 0);
+		}
+		if (i % 100 == 99)
+			ram_verify(r);
+	}
+	ram_verify(r);
+	ram_check(r);
+}
+
+/* A read-only load writes nothing, and refuses to. */
+static void recover_read_only(struct kunit *test)
+{
+	struct ram *r = test->priv;
+	struct lz_write w;
+	u64 writes;
+
+	KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_LONG, 0, 300), 0);
+	KUNIT_ASSERT_EQ(test, ram_flush(r), 0);
+	ram_cut(r);
+	writes = r->nr_ops[LZ_OP_WRITE] + r->nr_ops[LZ_OP_APPEND] + r->nr_ops[LZ_OP_RESET] +
+		r->nr_ops[LZ_OP_FINISH];
+	KUNIT_ASSERT_EQ(test, ram_load(r, LZ_LOAD_RO), 0);
+	ram_verify(r);
+	KUNIT_EXPECT_EQ(test, lz_write_begin(r->lz, LZ_CLASS_LONG, 1, &w), -EROFS);
+	KUNIT_EXPECT_EQ(test, lz_discard(r->lz, 0, 1), -EROFS);
+	KUNIT_EXPECT_EQ(test, r->nr_ops[LZ_OP_WRITE] + r->nr_ops[LZ_OP_APPEND] +
+			r->nr_ops[LZ_OP_RESET] + r->nr_ops[LZ_OP_FINISH], writes);
+}
+
+/* With one of the two root zones gone the device is still found. */
+static void recover_one_root_zone(struct kunit *test)
+{
+	struct ram *r = test->priv;
+	u32 i;
+
+	for (i = 0; i < r->g.zone_cap + 20; i++)
+		KUNIT_ASSERT_EQ(test, ram_checkpoint(r), 0);
+	KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_LONG, 0, 300), 0);
+	ram_stop(r);
+	/* The zone that is not the newest may be lost in a cut of its reset. */
+	i = r->zone[0].cond == LZ_COND_FULL ? 0 : 1;
+	KUNIT_ASSERT_EQ(test, r->zone[i].cond, LZ_COND_FULL);
+	memset(r->zone[i].data, 0xff, r->g.zone_cap * LZ_BLOCK_SIZE);
+	again(r);
+	ram_verify(r);
+}
+
+static struct kunit_case recover_cases[] = {
+	KUNIT_CASE(recover_clean),
+	KUNIT_CASE(recover_stop_start),
+	KUNIT_CASE(recover_flushed),
+	KUNIT_CASE(recover_unflushed),
+	KUNIT_CASE(recover_discards),
+	KUNIT_CASE(recover_zone_facts),
+	KUNIT_CASE(recover_root_rolls),
+	KUNIT_CASE(recover_long_journal),
+	KUNIT_CASE(recover_random),
+	KUNIT_CASE(recover_read_only),
+	KUNIT_CASE(recover_one_root_zone),
+	{}
+};
+
+static struct kunit_suite recover_suite = {
+	.name = "lifezone-recover",
+	.init = recover_init,
+	.exit = recover_exit,
+	.test_cases = recover_cases,
+};
+
+kunit_test_suite(recover_suite);

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* GC: the device is writable to its last block, for ever. */
+#include "ram.h"
+
+static void relocate_exit(struct kunit *test)
+{
+	ram_free(test->priv);
+}
+
+static void fill(struct ram *r, u8 class)
+{
+	u32 n = 64;
+	u64 lba;
+
+	for (lba = 0; lba < r->si.logical_blocks; lba += n) {
+		n = min_t(u64, 64, r->si.logical_blocks - lba);
+		KUNIT_ASSERT_EQ(r->test, ram_write(r, class, lba, n), 0);
+	}
+}
+
+static void overwrite(struct ram *r, u32 *state, u64 blocks)
+{
+	u32 n;
+
+	while (blocks) {
+		n = min_t(u64, 1 + ram_random(state, 4), blocks);
+		KUNIT_ASSERT_EQ(r->test, ram_write(r, ram_random(state, LZ_NR_CLASSES),
+						   ram_random(state, r->si.logical_blocks - n),
+						   n), 0);
+		blocks -= n;
+	}
+}
+
+static void full_device(struct kunit *test, u32 max_open, u8 policy, u8 isolation, u8 victim)
+{
+	struct ram *r = ram_new(test, 32, max_open);
+	u32 state = max_open * 100 + policy * 10 + isolation;
+
+	r->o.policy = policy;
+	r->o.isolation = isolation;
+	r->o.victim = victim;
+	KUNIT_ASSERT_EQ(test, ram_format(r), 0);
+	KUNIT_ASSERT_EQ(test, ram_load(r, 0), 0);
+	fill(r, LZ_CLASS_LONG);
+	overwrite(r, &state, 3 * r->si.logical_blocks);
+	ram_verify(r);
+	KUNIT_EXPECT_GT(test, lz_stat(r->lz, LZ_ST_GC_COPIES), 0ull);
+	KUNIT_EXPECT_GT(test, lz_stat(r->lz, LZ_ST_RESETS_GC) +
+			lz_stat(r->lz, LZ_ST_RESETS_USER), 0ull);
+	ram_check(r);
+
+	/* And after a cut in the middle of it. */
+	KUNIT_ASSERT_EQ(test, ram_flush(r), 0);
+	ram_cut(r);
+	KUNIT_ASSERT_EQ(test, ram_load(r, 0), 0);
+	ram_verify(r);
+	overwrite(r, &state, r->si.logical_blocks / 2);
+	ram_verify(r);
+	ram_check(r);
+}
+
+static void relocate_least_budget(struct kunit *test)
+{
+	full_device(test, 4, LZ_POLICY_WLA, LZ_ISOLATION_PERSISTENT, LZ_VICTIM_COST_BENEFIT);
+}
+
+static void relocate_wla(struct kunit *test)
+{
+	full_device(test, 8, LZ_POLICY_WLA, LZ_ISOLATION_PERSISTENT, LZ_VICTIM_COST_BENEFIT);
+}
+
+static void relocate_sla_initial(struct kunit *test)
+{
+	full_device(test, 8, LZ_POLICY_SLA, LZ_ISOLATION_INITIAL, LZ_VICTIM_GREEDY);
+}
+
+static void relocate_zenfs(struct kunit *test)
+{
+	full_device(test, 14, LZ_POLICY_ZENFS, LZ_ISOLATION_PERSISTENT, LZ_VICTIM_GREEDY);
+}
+
+/* Asked to, GC cleans however much is free. */
+static void relocate_on_request(struct kunit *test)
+{
+	struct ram *r = ram_device(test, 40, 8);
+	struct lz_info before, after;
+	u32 i;
+
+	KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_LONG, 0, 5 * r->g.zone_cap), 0);
+	/* Holes everywhere. */
+	for (i = 0; i < 5 * r->g.zone_cap; i += 2)
+		KUNIT_ASSERT_EQ(test, ram_discard(r, i, 1), 0);
+	KUNIT_ASSERT_EQ(test, ram_checkpoint(r), 0);
+	lz_get_info(r->lz, &before);
+	lz_request_gc(r->lz, 1);
+	for (i = 0; i < 20; i++) {
+		ram_elapse(r, 2000);
+		ram_flush(r);
+	}
+	lz_get_info(r->lz, &after);
+	KUNIT_EXPECT_GT(test, after.free_zones, before.free_zones);
+	KUNIT_EXPECT_GT(test, lz_stat(r->lz, LZ_ST_GC_COPIES), 0ull);
+	ram_verify(r);
+	ram_check(r);
+}
+
+static struct kunit_case relocate_cases[] = {
+	KUNIT_CASE_SLOW(relocate_least_budget),
+	KUNIT_CASE_SLOW(relocate_wla),
+	KUNIT_CASE_SLOW(relocate_sla_initial),
+	KUNIT_CASE_SLOW(relocate_zenfs),
+	KUNIT_CASE(relocate_on_request),
+	{}
+};
+
+static struct kunit_suite relocate_suite = {
+	.name = "lifezone-relocate",
+	.exit = relocate_exit,
+	.test_cases = relocate_cases,
+};
+
+kunit_test_suite(relocate_suite);

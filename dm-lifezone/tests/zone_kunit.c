@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Open zones, the budget, resets, and zones that fail. */
+#include "ram.h"
+
+static void zone_exit(struct kunit *test)
+{
+	ram_free(test->priv);
+}
+
+/* The drive in RAM fails the test when more zones are open than it allows. */
+static void zone_budget(struct kunit *test, u32 max_open)
+{
+	struct ram *r = ram_device(test, 40, max_open);
+	struct lz_info info;
+	u32 state = max_open, i;
+
+	for (i = 0; i < 2000; i++) {
+		KUNIT_ASSERT_EQ(test, ram_write(r, ram_random(&state, LZ_NR_CLASSES),
+						ram_random(&state, r->si.logical_blocks - 8),
+						1 + ram_random(&state, 8)), 0);
+		if (i % 500 == 0) {
+			lz_get_info(r->lz, &info);
+			KUNIT_EXPECT_LE(test, info.open, info.budget);
+			KUNIT_EXPECT_LE(test, r->active, max_open);
+		}
+	}
+	ram_verify(r);
+	ram_check(r);
+}
+
+static void zone_budget_4(struct kunit *test)
+{
+	zone_budget(test, 4);
+}
+
+static void zone_budget_5(struct kunit *test)
+{
+	zone_budget(test, 5);
+}
+
+static void zone_budget_14(struct kunit *test)
+{
+	zone_budget(test, 14);
+}
+
+/* Classes part ways where the budget allows it. */
+static void zone_classes_apart(struct kunit *test)
+{
+	struct ram *r = ram_new(test, 40, 14);
+	struct lz_info info;
+	u8 c, d;
+
+	r->o.policy = LZ_POLICY_SLA;
+	KUNIT_ASSERT_EQ(test, ram_format(r), 0);
+	KUNIT_ASSERT_EQ(test, ram_load(r, 0), 0);
+	for (c = 0; c < LZ_NR_CLASSES; c++)
+		KUNIT_ASSERT_EQ(test, ram_write(r, c, 10 * c, 10), 0);
+	lz_get_info(r->lz, &info);
+	for (c = 0; c < LZ_NR_CLASSES; c++) {
+		KUNIT_EXPECT_NE(test, info.class_open[c], ~0u);
+		for (d = 0; d < c; d++)
+			KUNIT_EXPECT_NE(test, info.class_open[c], info.class_open[d]);
+		KUNIT_EXPECT_EQ(test, info.class_zones[c], 1u);
+	}
+	KUNIT_EXPECT_EQ(test, lz_stat(r->lz, LZ_ST_FALLBACKS), 0ull);
+}
+
+/* A zone whose data is gone is reset after the commit, not before. */
+static void zone_reset_after_commit(struct kunit *test)
+{
+	struct ram *r = ram_device(test, 32, 8);
+	u64 before;
+
+	KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_LONG, 0, 3 * r->g.zone_cap), 0);
+	KUNIT_ASSERT_EQ(test, ram_flush(r), 0);
+	before = r->nr_ops[LZ_OP_RESET];
+	KUNIT_ASSERT_EQ(test, lz_discard(r->lz, 0, 3 * r->g.zone_cap), 0);
+	memset(r->version, 0, 3 * r->g.zone_cap * sizeof(*r->version));
+	ram_flush(r);
+	ram_elapse(r, 2000);
+	ram_checkpoint(r);
+	ram_elapse(r, 2000);
+	ram_flush(r);
+	ram_elapse(r, 2000);
+	KUNIT_EXPECT_GE(test, r->nr_ops[LZ_OP_RESET], before + 2);
+	KUNIT_EXPECT_GE(test, lz_stat(r->lz, LZ_ST_RESETS_USER), 2ull);
+	ram_verify(r);
+	ram_check(r);
+}
+
+/* Reads keep their zone from being reset. */
+static void zone_reader_holds_reset(struct kunit *test)
+{
+	struct ram *r = ram_device(test, 32, 8);
+	struct lz_read rd;
+	u64 head;
+
+	KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_LONG, 0, 2 * r->g.zone_cap), 0);
+	KUNIT_ASSERT_EQ(test, lz_read_begin(r->lz, 5, 1, &rd), 0);
+	KUNIT_ASSERT_EQ(test, ram_discard(r, 0, 2 * r->g.zone_cap), 0);
+	ram_flush(r);
+	ram_elapse(r, 2000);
+	ram_flush(r);
+	ram_elapse(r, 2000);
+	memcpy(&head, ram_block(r, rd.addr), sizeof(head));
+	KUNIT_EXPECT_EQ(test, head, 5ull);
+	lz_read_end(r->lz, &rd);
+	ram_pump(r);
+	ram_flush(r);
+	ram_elapse(r, 2000);
+	memcpy(&head, ram_block(r, rd.addr), sizeof(head));
+	KUNIT_EXPECT_NE(test, head, 5ull);
+}
+
+/* A zone that refuses writes is set aside; its data is read on and moved away. */
+static void zone_write_error(struct kunit *test)
+{
+	struct ram *r = ram_device(test, 40, 8);
+	struct lz_info info;
+	u32 zone;
+
+	KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_LONG, 0, 20), 0);
+	lz_get_info(r->lz, &info);
+	zone = info.class_open[LZ_CLASS_LONG];
+	KUNIT_ASSERT_NE(test, zone, ~0u);
+	r->zone[zone].fail = 1 << LZ_OP_APPEND | 1 << LZ_OP_FINISH;
+	KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_LONG, 100, 20), 0);
+	ram_elapse(r, 2000);
+	KUNIT_EXPECT_EQ(test, r->nr_events[LZ_EV_ZONE_ASIDE], 1u);
+	KUNIT_EXPECT_EQ(test, lz_stat(r->lz, LZ_ST_ZONES_ASIDE), 1ull);
+	lz_get_info(r->lz, &info);
+	KUNIT_EXPECT_EQ(test, info.mode, LZ_MODE_RW);
+	KUNIT_EXPECT_NE(test, info.class_open[LZ_CLASS_LONG], zone);
+	ram_verify(r);
+	KUNIT_ASSERT_EQ(test, ram_flush(r), 0);
+	ram_verify(r);
+}
+
+static void zone_reset_error(struct kunit *test)
+{
+	struct ram *r = ram_device(test, 40, 8);
+	struct lz_info info;
+	u32 i;
+
+	KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_LONG, 0, 2 * r->g.zone_cap), 0);
+	for (i = 0; i < r->g.nr_zones; i++)
+		if (r->lz->zone[i].state == LZ_ZS_FULL)
+			r->zone[i].fail = 1 << LZ_OP_RESET;
+	KUNIT_ASSERT_EQ(test, ram_discard(r, 0, 2 * r->g.zone_cap), 0);
+	ram_flush(r);
+	ram_elapse(r, 2000);
+	ram_checkpoint(r);
+	ram_elapse(r, 2000);
+	KUNIT_EXPECT_GT(test, r->nr_events[LZ_EV_ZONE_ASIDE], 0u);
+	lz_get_info(r->lz, &info);
+	KUNIT_EXPECT_EQ(test, info.mode, LZ_MODE_RW);
+	KUNIT_EXPECT_GT(test, info.zones[LZ_ZS_BAD], 0u);
+	KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_LONG, 0, 100), 0);
+	ram_verify(r);
+}
+
+/* finish=mismatch: with the budget spent by other classes, zones are finished. */
+static void zone_finish_mismatch(struct kunit *test)
+{
+	struct ram *r = ram_new(test, 40, 6);
+	u32 i;
+
+	r->o.policy = LZ_POLICY_SLA;
+	r->o.finish = LZ_FINISH_MISMATCH;
+	KUNIT_ASSERT_EQ(test, ram_format(r), 0);
+	KUNIT_ASSERT_EQ(test, ram_load(r, 0), 0);
+	for (i = 0; i < 28; i++)
+		KUNIT_ASSERT_EQ(test, ram_write(r, i % LZ_NR_CLASSES, i, 1), 0);
+	KUNIT_EXPECT_GT(test, r->nr_ops[LZ_OP_FINISH], 0ull);
+	/* One zone for one write, never more. */
+	KUNIT_EXPECT_LE(test, r->nr_ops[LZ_OP_FINISH], 28ull);
+	KUNIT_EXPECT_EQ(test, lz_stat(r->lz, LZ_ST_FINISHES_MISMATCH), r->nr_ops[LZ_OP_FINISH]);
+	ram_verify(r);
+	ram_check(r);
+}
+
+static struct kunit_case zone_cases[] = {
+	KUNIT_CASE(zone_budget_4),
+	KUNIT_CASE(zone_budget_5),
+	KUNIT_CASE(zone_budget_14),
+	KUNIT_CASE(zone_classes_apart),
+	KUNIT_CASE(zone_reset_after_commit),
+	KUNIT_CASE(zone_reader_holds_reset),
+	KUNIT_CASE(zone_write_error),
+	KUNIT_CASE(zone_reset_error),
+	KUNIT_CASE(zone_finish_mismatch),
+	{}
+};
+
+static struct kunit_suite zone_suite = {
+	.name = "lifezone-zone",
+	.exit = zone_exit,
+	.test_cases = zone_cases,
+};
+
+kunit_test_suite(zone_suite);
