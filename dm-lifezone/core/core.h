@@ -163,10 +163,12 @@ struct lz_ops {
 /**
  * struct lz_waiter - called once when what it waits for is there
  * @list: core's while it waits
+ * @arg: core's while it waits
  * @fn: called in the machine's context; @err 0 or a negative errno
  */
 struct lz_waiter {
 	struct list_head list;
+	u64 arg;
 	void (*fn)(struct lz_waiter *w, int err);
 };
 

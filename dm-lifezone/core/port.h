@@ -39,6 +39,10 @@
 /* Page-aligned, zeroed, never moved: metadata and copy buffers. */
 #define lz_alloc_blocks(n)	vzalloc(array_size(n, 4096))
 #define lz_free_blocks(p)	vfree(p)
+/* In the machine: may fail, must not wait on our own I/O. */
+#define lz_alloc_page()		((void *)__get_free_page(GFP_NOIO | __GFP_NOWARN))
+#define lz_free_page(p)		free_page((unsigned long)(p))
+#define lz_zalloc_small(n)	kzalloc(n, GFP_NOIO | __GFP_NOWARN)
 
 typedef struct percpu_counter lz_count_t;
 #define LZ_COUNT_BATCH		4096
@@ -106,7 +110,11 @@ typedef int64_t s64;
 #define div64_u64(a, b)		((u64)(a) / (b))
 #define ilog2(x)		(63 - __builtin_clzll((u64)(x)))
 #define is_power_of_2(x)	((x) && !((x) & ((x) - 1)))
-#define roundup_pow_of_two(x)	((x) <= 1 ? 1ull : 1ull << (64 - __builtin_clzll((u64)(x) - 1)))
+static inline u64 roundup_pow_of_two(u64 x)
+{
+	return x <= 1 ? 1 : 1ull << (64 - __builtin_clzll(x - 1));
+}
+
 #define container_of(p, t, m)	((t *)((char *)(p) - offsetof(t, m)))
 #define swap(a, b)		do { __typeof__(a) __t = (a); (a) = (b); (b) = __t; } while (0)
 
@@ -271,6 +279,9 @@ static inline void *lz_alloc_blocks(size_t n)
 }
 
 #define lz_free_blocks(p)	free(p)
+#define lz_alloc_page()		aligned_alloc(4096, 4096)
+#define lz_free_page(p)		free(p)
+#define lz_zalloc_small(n)	calloc(1, n)
 
 typedef struct { s64 v; } lz_count_t;
 #define lz_count_init(c)	((c)->v = 0, 0)

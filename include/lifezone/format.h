@@ -284,16 +284,19 @@ struct lz_jrec {
 /**
  * struct lz_journal - one block of a commit
  * @h: header
- * @next_zone: metadata zone in which the journal goes on once this one is full
- * @left: blocks of the same commit that still follow; 0 in its last block,
+ * @next_zone: in a link, the zone in which the journal goes on; else ~0
+ * @more: 1 where more blocks of the same commit follow, 0 in its last block,
  *	whose presence makes the commit count
- * @first: number of the commit's first block
+ * @first: number of the commit's first block; in a link its own number
  * @r: records
+ *
+ * A link is a block without records that ends a zone of the journal and names
+ * the next; it belongs to no commit, though it may lie between blocks of one.
  */
 struct lz_journal {
 	struct lz_hdr h;
 	__le32	next_zone;
-	__le32	left;
+	__le32	more;
 	__le64	first;
 	struct lz_jrec r[LZ_JOURNAL_RECORDS];
 };

@@ -1,0 +1,618 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Checkpoints: the map tree and the zone table brought up to date on the drive,
+ * so that the journal before them is needed no more.
+ *
+ * A commit cuts the delta. The frozen half is merged leaf by leaf, leaves
+ * absent are read first, a window of them at a time; what changed is written to
+ * new places, then the inner nodes, the zone table, and last, with preflush and
+ * FUA, the root. Until the root is durable the old tree and the journal since
+ * the old root are whole, so a cut at any point costs nothing. After it, the
+ * frozen delta, the superseded nodes and the older journal go.
+ *
+ * Merging also settles valid counts: each replaced address is counted off its
+ * zone, both in the count that goes to the zone table (tree_valid, exact for
+ * the tree it is written with) and, where no look-up could do so before, in the
+ * count the data path keeps.
+ *
+ * Metadata zones are cleaned on the way: while the log is short of room, the
+ * zones with the fewest live nodes become victims, and the checkpoint writes
+ * their nodes as if they had changed. As everything may be written again by one
+ * checkpoint, and the log always keeps room for that, cleaning cannot fail.
+ *
+ * The open zones' summaries are written before the zone table, so that what a
+ * checkpoint covers is named by summaries and the rest by the journal.
+ */
+#include "lz.h"
+
+void lz_ckpt_want(struct lz *lz)
+{
+	if (!READ_ONCE(lz->ckpt.wanted)) {
+		WRITE_ONCE(lz->ckpt.wanted, true);
+		lz_kick(lz);
+	}
+}
+
+void lz_request_checkpoint(struct lz *lz, struct lz_waiter *w)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&lz->list_lock, flags);
+	list_add_tail(&w->list, &lz->ckpt.waiters_new);
+	spin_unlock_irqrestore(&lz->list_lock, flags);
+	WRITE_ONCE(lz->ckpt.wanted, true);
+	lz_kick(lz);
+}
+
+static void mark_victims(struct lz *lz, struct lz_tree *t, u32 first_level)
+{
+	u32 l;
+	u64 i;
+
+	for (l = first_level; l < t->levels; l++) {
+		for (i = 0; i < t->n[l]; i++) {
+			u64 a = t->addr[l][i];
+
+			if (a != LZ_NOWHERE && lz->ckpt.victim[lz_addr_zone(lz, a)])
+				t->dirty[l][i] = 1;
+		}
+	}
+}
+
+/* Picks the metadata zones this checkpoint empties. */
+static void choose_victims(struct lz *lz)
+{
+	u64 goal = lz_log_worst(lz) + 2ull * lz->g.zone_cap, room = lz_log_free(lz), use = 0;
+	struct lz_ckpt *k = &lz->ckpt;
+	u32 i, l;
+
+	k->have_victims = false;
+	memset(k->victim, 0, lz->g.nr_zones);
+	for (l = 0; l < lz->map.levels; l++)
+		use += lz->map.n[l];
+	use = min_t(u64, use, (u64)atomic_read(&lz->active->used) * lz->map.levels + 4);
+	for (l = 0; l < lz->ztab.levels; l++)
+		use += lz->ztab.n[l];
+	room = room > use ? room - use : 0;
+	for (i = 0; i < lz->g.nr_zones; i++) {
+		struct lz_zone *z = &lz->zone[i];
+
+		if (z->state == LZ_ZS_META && !z->live && i != lz->js->zone && i != lz->ns->zone)
+			room += lz->g.zone_cap;
+	}
+	while (room < goal) {
+		u32 best = LZ_NONE;
+
+		for (i = 0; i < lz->g.nr_zones; i++) {
+			struct lz_zone *z = &lz->zone[i];
+
+			if (z->state != LZ_ZS_META || !z->live || k->victim[i] ||
+			    i == lz->js->zone || i == lz->ns->zone)
+				continue;
+			if (best == LZ_NONE || z->live < lz->zone[best].live)
+				best = i;
+		}
+		if (best == LZ_NONE)
+			break;
+		k->victim[best] = 1;
+		k->have_victims = true;
+		room += lz->g.zone_cap;
+		room = room > lz->zone[best].live ? room - lz->zone[best].live : 0;
+	}
+	if (k->have_victims) {
+		mark_victims(lz, &lz->map, 1);
+		mark_victims(lz, &lz->ztab, 0);
+	}
+}
+
+/* Sorts the frozen updates by leaf; the entries' unc links serve as chains. */
+static void merge_begin(struct lz *lz)
+{
+	struct lz_ckpt *k = &lz->ckpt;
+	struct lz_delta *d = lz->frozen;
+	u32 n = atomic_read(&d->used), i;
+
+	for (i = 0; i < n; i++) {
+		u64 leaf = div_u64(d->e[i].key & LZ_ADDR_MASK, LZ_NODE_ENTRIES);
+
+		d->e[i].unc = k->head[leaf];
+		k->head[leaf] = i;
+	}
+	for (i = 0; i < lz->data_slots; i++) {
+		struct lz_open *o = &lz->open[i];
+		unsigned long flags;
+		struct lz_zone *z;
+
+		if (READ_ONCE(o->zone) == LZ_NONE)
+			continue;
+		z = &lz->zone[o->zone];
+		spin_lock_irqsave(&z->lock, flags);
+		o->force = o->put;
+		spin_unlock_irqrestore(&z->lock, flags);
+	}
+	k->write_seq = atomic64_read(&lz->write_seq);
+	k->next_leaf = 0;
+	k->next_ext = 0;
+	k->begun = true;
+}
+
+/* Does a frozen extent touch the leaf? Leaves come in order. */
+static bool ext_touches(struct lz *lz, u64 leaf)
+{
+	struct lz_delta *d = lz->frozen;
+	struct lz_ckpt *k = &lz->ckpt;
+	u64 first = leaf * LZ_NODE_ENTRIES;
+
+	while (k->next_ext < d->nr_ext &&
+	       d->ext[k->next_ext].lba + d->ext[k->next_ext].len <= first)
+		k->next_ext++;
+	return k->next_ext < d->nr_ext && d->ext[k->next_ext].lba < first + LZ_NODE_ENTRIES;
+}
+
+static void tree_count(struct lz *lz, u64 addr, s32 n)
+{
+	struct lz_zone *z = &lz->zone[lz_addr_zone(lz, addr)];
+
+	z->tree_valid += n;
+	lz_zone_touch(lz, z);
+}
+
+static void merge_slot(struct lz *lz, struct lz_cached *c, u32 j, u64 new, bool settled)
+{
+	u64 old = le64_to_cpu(c->node->e[j]);
+
+	if (old != LZ_NOWHERE) {
+		tree_count(lz, old, -1);
+		if (!settled)
+			lz_valid_sub(lz, old, false);
+	}
+	if (new != LZ_NOWHERE)
+		tree_count(lz, new, 1);
+	c->node->e[j] = cpu_to_le64(new);
+}
+
+/* Brings one leaf up to date. Returns how many blocks it maps then. */
+static u32 merge_leaf(struct lz *lz, struct lz_cached *c)
+{
+	spinlock_t *lock = &lz->leaf_lock[c->idx % LZ_NR_LEAF_LOCKS];
+	u64 first = c->idx * LZ_NODE_ENTRIES, touched[DIV_ROUND_UP(LZ_NODE_ENTRIES, 64)] = {};
+	struct lz_delta *d = lz->frozen;
+	u32 i, j, mapped = 0;
+	unsigned long flags;
+
+	spin_lock_irqsave(lock, flags);
+	for (i = lz->ckpt.head[c->idx]; i != LZ_NONE; i = d->e[i].unc) {
+		j = (d->e[i].key & LZ_ADDR_MASK) - first;
+		merge_slot(lz, c, j, d->e[i].addr, d->e[i].key & LZ_DENT_SETTLED);
+		touched[j / 64] |= 1ull << (j % 64);
+	}
+	for (i = 0; i < d->nr_ext; i++) {
+		struct lz_extent *x = &d->ext[i];
+		u64 from = max(x->lba, first), to = min(x->lba + x->len, first + LZ_NODE_ENTRIES);
+
+		for (; from < to; from++) {
+			j = from - first;
+			if (!(touched[j / 64] >> (j % 64) & 1))
+				merge_slot(lz, c, j, LZ_NOWHERE, false);
+		}
+	}
+	for (j = 0; j < LZ_NODE_ENTRIES; j++)
+		mapped += le64_to_cpu(c->node->e[j]) != LZ_NOWHERE;
+	lz->ckpt.head[c->idx] = LZ_NONE;
+	spin_unlock_irqrestore(lock, flags);
+	return mapped;
+}
+
+static void cut_leaf(struct lz *lz, struct lz_cached *c)
+{
+	spinlock_t *lock = &lz->leaf_lock[c->idx % LZ_NR_LEAF_LOCKS];
+	unsigned long flags;
+
+	lz_node_dead(lz, lz->map.addr[0][c->idx]);
+	spin_lock_irqsave(lock, flags);
+	lz_tree_set(&lz->map, 0, c->idx, LZ_NOWHERE);
+	spin_unlock_irqrestore(lock, flags);
+	lz_leaf_drop(lz, c);
+}
+
+/* One leaf of the window. True when it is done with. */
+static bool merge_one(struct lz *lz, u64 leaf)
+{
+	struct lz_node_ref *r;
+	struct lz_cached *c;
+	void *block;
+	u32 mapped;
+	int err;
+
+	if (lz->map.addr[0][leaf] == LZ_NOWHERE && !lz->leaf[leaf])
+		c = lz_leaf_new(lz, leaf);
+	else
+		c = lz_leaf_get(lz, leaf, &err);
+	/* Not to be dropped between its read and our next look. */
+	if (lz->leaf[leaf])
+		lz->leaf[leaf]->busy = true;
+	if (!c) {
+		if (!lz->leaf[leaf])
+			lz->ops->kick_later(lz->ctx, 10);	/* no memory now */
+		else if (lz->leaf[leaf]->state == LZ_LEAF_ERROR) {
+			lz->ckpt.failed = true;
+			lz_set_mode(lz, LZ_MODE_FAIL, "a map leaf cannot be read", -EIO);
+		}
+		return false;
+	}
+	r = lz_node_put(lz, &block);
+	if (!r)
+		return false;
+	r->tree = &lz->map;
+	r->idx = leaf;
+	r->c = c;
+	mapped = merge_leaf(lz, c);
+	memcpy(block, c->node, LZ_BLOCK_SIZE);
+	((struct lz_hdr *)block)->count = cpu_to_le32(mapped);
+	if (!mapped) {
+		lz_node_unput(lz, r);
+		cut_leaf(lz, c);
+	}
+	return true;
+}
+
+static bool merge_next(struct lz *lz, u64 *leaf)
+{
+	struct lz_ckpt *k = &lz->ckpt;
+
+	for (; k->next_leaf < lz->map.n[0]; k->next_leaf++) {
+		u64 a = lz->map.addr[0][k->next_leaf];
+
+		if (k->head[k->next_leaf] == LZ_NONE) {
+			if (a == LZ_NOWHERE)
+				continue;
+			if (!ext_touches(lz, k->next_leaf) &&
+			    !(k->have_victims && k->victim[lz_addr_zone(lz, a)]))
+				continue;
+		}
+		*leaf = k->next_leaf++;
+		return true;
+	}
+	return false;
+}
+
+/* True when all leaves have been merged and sent. */
+static bool merge_step(struct lz *lz)
+{
+	struct lz_ckpt *k = &lz->ckpt;
+	bool pending = false;
+	u32 i;
+
+	for (i = 0; i < LZ_MERGE_WINDOW && !k->failed; i++) {
+		struct lz_merge_slot *s = &k->slot[i];
+
+		if (!s->used && merge_next(lz, &s->leaf))
+			s->used = true;
+		if (s->used && merge_one(lz, s->leaf)) {
+			s->used = false;
+			lz->progress = true;
+		}
+		pending |= s->used;
+	}
+	if (pending || k->next_leaf < lz->map.n[0])
+		return false;
+	lz_nodes_flush(lz);
+	return lz_nodes_addressed(lz);
+}
+
+static void encode_zones(struct lz *lz, struct lz_znode *n, u64 idx)
+{
+	u32 first = idx * LZ_ZNODE_ENTRIES, i, count;
+
+	memset(n, 0, sizeof(*n));
+	count = min_t(u32, LZ_ZNODE_ENTRIES, lz->g.nr_zones - first);
+	for (i = 0; i < count; i++) {
+		struct lz_zone *z = &lz->zone[first + i];
+		struct lz_zent *e = &n->e[i];
+
+		e->gen = cpu_to_le32(z->gen);
+		e->state = z->state;
+		e->class = z->class;
+		e->flags = cpu_to_le16(z->flags);
+		e->valid = cpu_to_le32(z->tree_valid);
+		e->wp = cpu_to_le32(z->resv);
+		e->head = cpu_to_le32(z->head);
+		e->sum_seq = cpu_to_le32(z->sum_seq);
+		e->seq = cpu_to_le64(z->seq);
+	}
+	n->h.count = cpu_to_le32(count);
+}
+
+static void encode_inner(struct lz_tree *t, u32 level, u64 idx, struct lz_node *n)
+{
+	u64 first = idx * LZ_NODE_ENTRIES, i;
+	u32 count = 0;
+
+	for (i = 0; i < LZ_NODE_ENTRIES; i++) {
+		u64 a = first + i < t->n[level - 1] ? t->addr[level - 1][first + i] : LZ_NOWHERE;
+
+		n->e[i] = cpu_to_le64(a);
+		count += a != LZ_NOWHERE;
+	}
+	n->h.count = cpu_to_le32(count);
+}
+
+/* Writes the dirty nodes of @t from k->level up; children before parents. */
+static bool tree_step(struct lz *lz, struct lz_tree *t)
+{
+	struct lz_ckpt *k = &lz->ckpt;
+
+	for (; k->level < t->levels; k->level++, k->node = 0) {
+		for (; k->node < t->n[k->level]; k->node++) {
+			struct lz_node_ref *r;
+			void *block;
+
+			if (!t->dirty[k->level][k->node])
+				continue;
+			r = lz_node_put(lz, &block);
+			if (!r)
+				return false;
+			r->tree = t;
+			r->level = k->level;
+			r->idx = k->node;
+			WRITE_ONCE(t->dirty[k->level][k->node], 0);
+			if (t->type == LZ_BT_ZNODE && !k->level)
+				encode_zones(lz, block, k->node);
+			else
+				encode_inner(t, k->level, k->node, block);
+		}
+		lz_nodes_flush(lz);
+		if (!lz_nodes_addressed(lz))
+			return false;
+	}
+	return true;
+}
+
+static bool summaries_written(struct lz *lz)
+{
+	u32 i;
+
+	for (i = 0; i < lz->data_slots; i++) {
+		struct lz_open *o = &lz->open[i];
+		struct lz_zone *z;
+
+		if (READ_ONCE(o->zone) == LZ_NONE || o->safe >= o->force)
+			continue;
+		z = &lz->zone[o->zone];
+		if (!z->failed && !z->draining)
+			return false;
+	}
+	return true;
+}
+
+static void encode_root(struct lz *lz, struct lz_root *r, u64 addr)
+{
+	struct lz_ckpt *k = &lz->ckpt;
+	struct lz_want w = {
+		.uuid = lz->si.uuid, .type = LZ_BT_ROOT, .addr = addr,
+		.epoch = lz->epoch, .seq = k->number + 1,
+	};
+	u64 mapped = 0, i;
+
+	memset(r, 0, sizeof(*r));
+	r->journal_addr = cpu_to_le64(k->journal_addr);
+	r->journal_seq = cpu_to_le64(k->journal_seq);
+	r->commit = cpu_to_le64(k->commit);
+	r->write_seq = cpu_to_le64(k->write_seq);
+	r->node_zone = cpu_to_le32(lz->ns->zone);
+	r->flags = cpu_to_le32(k->clean ? LZ_ROOT_CLEAN : 0);
+	for (i = 0; i < lz->g.nr_zones; i++)
+		mapped += lz->zone[i].tree_valid;
+	r->mapped = cpu_to_le64(mapped);
+	for (i = 0; i < LZ_ROOT_MAP_TOP; i++) {
+		u32 top = lz->map.levels - 1;
+
+		r->map_top[i] = cpu_to_le64(i < lz->map.n[top] ? lz->map.addr[top][i] : LZ_NOWHERE);
+	}
+	for (i = 0; i < LZ_ROOT_ZTAB_TOP; i++) {
+		u32 top = lz->ztab.levels - 1;
+
+		r->ztab_top[i] = cpu_to_le64(i < lz->ztab.n[top] ?
+					     lz->ztab.addr[top][i] : LZ_NOWHERE);
+	}
+	for (i = 0; i < LZ_NR_STATS; i++)
+		r->stats[i] = cpu_to_le64(lz_count_read(&lz->stat[i]));
+	lz_seal(r, &w, 0);
+}
+
+static void ckpt_end(struct lz *lz, int err)
+{
+	struct lz_ckpt *k = &lz->ckpt;
+
+	k->state = LZ_CK_IDLE;
+	k->begun = false;
+	k->clean = false;
+	lz->root_rolling = false;
+	if (!err) {
+		k->number++;
+		lz_map_thaw(lz);
+		lz_meta_release(lz);
+		k->have_victims = false;
+		lz->gc.no_victim = false;
+		lz_count(lz, LZ_ST_CHECKPOINTS, 1);
+		lz_trace(lz, LZ_TR_CHECKPOINT, LZ_NONE, 0, 1, 0, k->number, k->nodes);
+	}
+	lz_answer(&k->waiters, err);
+	lz->progress = true;
+	lz_feed(lz);
+}
+
+static void root_done(struct lz *lz, struct lz_cmd *cmd)
+{
+	lz->ckpt.root_busy = false;
+	if (cmd->error) {
+		lz_set_mode(lz, LZ_MODE_FAIL, "the checkpoint root cannot be written", cmd->error);
+		ckpt_end(lz, cmd->error);
+		return;
+	}
+	lz->root_off += cmd->nblocks;
+	lz_count(lz, LZ_ST_ROOT_BLOCKS, cmd->nblocks);
+	ckpt_end(lz, 0);
+}
+
+static void roll_done(struct lz *lz, struct lz_cmd *cmd)
+{
+	lz->ckpt.root_busy = false;
+	if (cmd->error) {
+		lz_set_mode(lz, LZ_MODE_FAIL, "a root zone cannot be reset", cmd->error);
+		ckpt_end(lz, cmd->error);
+		return;
+	}
+	lz->root_zone ^= 1;
+	lz->root_off = 0;
+	lz_count(lz, LZ_ST_ROOT_ROLLS, 1);
+	lz->ckpt.state = LZ_CK_ROOT;
+	lz->progress = true;
+}
+
+static void write_root(struct lz *lz)
+{
+	struct lz_ckpt *k = &lz->ckpt;
+	u64 addr = lz_zone_addr(lz, lz->root_zone, lz->root_off);
+	u32 n = 0;
+
+	if (!lz->root_off) {
+		lz_super_encode(&lz->si, (struct lz_super *)k->root_buf, addr, lz->epoch);
+		n++;
+	}
+	encode_root(lz, (struct lz_root *)(k->root_buf + (size_t)n * LZ_BLOCK_SIZE), addr + n);
+	k->root = (struct lz_cmd){
+		.op = LZ_OP_WRITE, .addr = addr, .nblocks = n + 1, .buf = k->root_buf,
+		.flags = LZ_CMD_PREFLUSH | LZ_CMD_FUA, .meta = true, .done = root_done,
+	};
+	k->root_busy = true;
+	lz->progress = true;
+	lz_submit(lz, &k->root);
+}
+
+static void roll_root(struct lz *lz)
+{
+	struct lz_ckpt *k = &lz->ckpt;
+
+	k->root = (struct lz_cmd){
+		.op = LZ_OP_RESET, .addr = lz_zone_addr(lz, lz->root_zone ^ 1, 0),
+		.done = roll_done,
+	};
+	k->root_busy = true;
+	lz->root_rolling = true;
+	lz->progress = true;
+	lz_submit(lz, &k->root);
+}
+
+static bool ckpt_begin(struct lz *lz)
+{
+	struct lz_ckpt *k = &lz->ckpt;
+	unsigned long flags;
+
+	if (!READ_ONCE(k->wanted) || lz->mode != LZ_MODE_RW)
+		return false;
+	WRITE_ONCE(k->wanted, false);
+	spin_lock_irqsave(&lz->list_lock, flags);
+	list_splice_tail_init(&k->waiters_new, &k->waiters);
+	spin_unlock_irqrestore(&lz->list_lock, flags);
+	k->nodes = 0;
+	choose_victims(lz);
+	k->state = LZ_CK_FREEZE;
+	lz->progress = true;
+	lz_trace(lz, LZ_TR_CHECKPOINT, LZ_NONE, 0, 0, 0, k->number + 1, 0);
+	return true;
+}
+
+/* lz_ckpt_step - go on with the checkpoint, or begin one. Machine. */
+void lz_ckpt_step(struct lz *lz)
+{
+	struct lz_ckpt *k = &lz->ckpt;
+	u8 was;
+
+	if (lz->mode != LZ_MODE_RW) {
+		lz_answer(&k->waiters, -EIO);
+		lz_answer(&k->waiters_new, -EIO);
+		return;
+	}
+	if (k->state == LZ_CK_IDLE && !ckpt_begin(lz))
+		return;
+	if (k->failed || k->root_busy)
+		return;
+	do {
+		was = k->state;
+		switch (k->state) {
+		case LZ_CK_MERGE:
+			if (!k->begun)
+				merge_begin(lz);
+			if (merge_step(lz)) {
+				k->state = LZ_CK_INNER;
+				k->level = 1;
+				k->node = 0;
+			}
+			break;
+		case LZ_CK_INNER:
+			if (tree_step(lz, &lz->map))
+				k->state = LZ_CK_SUMMARIES;
+			break;
+		case LZ_CK_SUMMARIES:
+			if (summaries_written(lz)) {
+				u32 i;
+
+				for (i = 0; i < lz->data_slots; i++) {
+					if (READ_ONCE(lz->open[i].zone) != LZ_NONE)
+						lz_zone_touch(lz, &lz->zone[lz->open[i].zone]);
+				}
+				k->state = LZ_CK_ZTAB;
+				k->level = 0;
+				k->node = 0;
+			}
+			break;
+		case LZ_CK_ZTAB:
+			if (tree_step(lz, &lz->ztab))
+				k->state = LZ_CK_NODES;
+			break;
+		case LZ_CK_NODES:
+			if (!lz_nodes_written(lz) && !lz_planted(LZ_PLANT_ROOT_BEFORE_NODES))
+				break;
+			if (lz->loading && !lz_load_verify(lz)) {
+				k->failed = true;
+				lz_answer(&k->waiters, -EUCLEAN);
+				return;
+			}
+			if (lz->root_off == lz->g.zone_cap) {
+				k->state = LZ_CK_ROLL;
+				roll_root(lz);
+			} else {
+				k->state = LZ_CK_ROOT;
+			}
+			break;
+		case LZ_CK_ROOT:
+			write_root(lz);
+			return;
+		default:
+			return;
+		}
+	} while (k->state != was && !k->failed);
+}
+
+int lz_ckpt_init(struct lz *lz)
+{
+	struct lz_ckpt *k = &lz->ckpt;
+	u64 i;
+
+	k->head = lz_zalloc_array(lz->map.n[0], sizeof(*k->head));
+	k->victim = lz_zalloc_array(lz->g.nr_zones, 1);
+	k->root_buf = lz_alloc_blocks(2);
+	if (!k->head || !k->victim || !k->root_buf)
+		return -ENOMEM;
+	for (i = 0; i < lz->map.n[0]; i++)
+		k->head[i] = LZ_NONE;
+	return 0;
+}
+
+void lz_ckpt_exit(struct lz *lz)
+{
+	lz_free(lz->ckpt.head);
+	lz_free(lz->ckpt.victim);
+	lz_free_blocks(lz->ckpt.root_buf);
+}

@@ -1,0 +1,521 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The device: its life, its machine, its counters.
+ *
+ * The machine runs the parts round and round until none makes progress: it
+ * takes in completed commands, commits, checkpoints, writes summaries, cleans,
+ * resets. No part waits for a later one: commit, checkpoint, metadata cleaning
+ * (within the checkpoint), GC.
+ *
+ * A request that found no room is told -EAGAIN and sets "starved"; whoever
+ * makes room calls lz_feed(), which has the host try again. The flag is set
+ * before the last try, so no wake-up is lost.
+ */
+#include "lz.h"
+
+const char *const lz_stat_names[LZ_ST_CLASS_WRITES] = {
+	[LZ_ST_USER_WRITES] = "user_written_blocks",
+	[LZ_ST_USER_READS] = "user_read_blocks",
+	[LZ_ST_DISCARDS] = "discarded_blocks",
+	[LZ_ST_FLUSHES] = "flushes",
+	[LZ_ST_GC_COPIES] = "gc_copied_blocks",
+	[LZ_ST_GC_LOST] = "gc_lost_blocks",
+	[LZ_ST_GC_VICTIMS] = "gc_victims",
+	[LZ_ST_SUMMARY_BLOCKS] = "summary_blocks",
+	[LZ_ST_JOURNAL_BLOCKS] = "journal_blocks",
+	[LZ_ST_NODE_BLOCKS] = "node_blocks",
+	[LZ_ST_ROOT_BLOCKS] = "root_blocks",
+	[LZ_ST_COMMITS] = "commits",
+	[LZ_ST_CHECKPOINTS] = "checkpoints",
+	[LZ_ST_ROOT_ROLLS] = "root_rolls",
+	[LZ_ST_JOURNAL_ROLLS] = "journal_rolls",
+	[LZ_ST_META_CLEANS] = "meta_zones_cleaned",
+	[LZ_ST_LEAF_READS] = "map_leaf_reads",
+	[LZ_ST_RESETS_USER] = "resets_user",
+	[LZ_ST_RESETS_GC] = "resets_gc",
+	[LZ_ST_RESETS_META] = "resets_meta",
+	[LZ_ST_RESETS_STALE] = "resets_stale",
+	[LZ_ST_FINISHES_MISMATCH] = "finishes_mismatch",
+	[LZ_ST_FINISHES_LOAD] = "finishes_load",
+	[LZ_ST_FALLBACKS] = "placement_fallbacks",
+	[LZ_ST_STALLS] = "stalls",
+	[LZ_ST_STALL_NS] = "stall_ns",
+	[LZ_ST_ZONES_ASIDE] = "zones_set_aside",
+};
+
+u32 lz_addr_zone(const struct lz *lz, u64 addr)
+{
+	return addr >> lz->zone_shift;
+}
+
+u32 lz_addr_off(const struct lz *lz, u64 addr)
+{
+	return addr & (lz->g.zone_blocks - 1);
+}
+
+u64 lz_zone_addr(const struct lz *lz, u32 zone, u32 off)
+{
+	return ((u64)zone << lz->zone_shift) + off;
+}
+
+void lz_say(struct lz *lz, char level, const char *fmt, ...)
+{
+	char line[256];
+	va_list args;
+
+	va_start(args, fmt);
+	vsnprintf(line, sizeof(line), fmt, args);
+	va_end(args);
+	lz->ops->say(lz->ctx, level, line);
+}
+
+void lz_trace(struct lz *lz, u8 what, u32 zone, u8 class, u8 old, u8 new, u64 a, u64 b)
+{
+	struct lz_trace t = {
+		.what = what, .class = class, .old = old, .new = new, .zone = zone,
+		.a = a, .b = b,
+	};
+
+	if (lz->ops->trace)
+		lz->ops->trace(lz->ctx, &t);
+}
+
+void lz_count(struct lz *lz, enum lz_stat st, s64 n)
+{
+	lz_count_add(&lz->stat[st], n);
+}
+
+u64 lz_stat(struct lz *lz, enum lz_stat st)
+{
+	return lz_count_read(&lz->stat[st]);
+}
+
+void lz_kick(struct lz *lz)
+{
+	lz->ops->kick(lz->ctx);
+}
+
+void lz_submit(struct lz *lz, struct lz_cmd *c)
+{
+	lz->cmds++;
+	c->error = 0;
+	lz->ops->submit(lz->ctx, c);
+}
+
+void lz_cmd_done(struct lz *lz, struct lz_cmd *cmd)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&lz->list_lock, flags);
+	list_add_tail(&cmd->list, &lz->done_list);
+	spin_unlock_irqrestore(&lz->list_lock, flags);
+	lz_kick(lz);
+}
+
+void lz_answer(struct list_head *waiters, int err)
+{
+	while (!list_empty(waiters)) {
+		struct lz_waiter *w = list_first_entry(waiters, struct lz_waiter, list);
+
+		list_del_init(&w->list);
+		w->fn(w, err);
+	}
+}
+
+/* lz_set_mode - the one place where the mode changes; it only gets worse. */
+void lz_set_mode(struct lz *lz, u8 mode, const char *why, int error)
+{
+	static const char *const name[] = { "read-write", "read-only", "failed" };
+
+	if (mode <= lz->mode)
+		return;
+	lz_say(lz, 'e', "%s (error %d): device is now %s", why, error, name[mode]);
+	WRITE_ONCE(lz->mode, mode);
+	lz->ops->event(lz->ctx, LZ_EV_MODE, mode);
+	lz->progress = true;
+	lz_feed(lz);
+}
+
+/* lz_starve - the caller found no room; try once more after this. */
+void lz_starve(struct lz *lz)
+{
+	if (!atomic_xchg(&lz->starved, 1)) {
+		lz_count(lz, LZ_ST_STALLS, 1);
+		WRITE_ONCE(lz->stall_since, lz->ops->now(lz->ctx));
+	}
+	WRITE_ONCE(lz->gc.no_victim, false);
+	WRITE_ONCE(lz->commit_wanted, true);
+	smp_mb();
+	lz_kick(lz);
+}
+
+/* lz_feed - there may be room now. */
+void lz_feed(struct lz *lz)
+{
+	if (!atomic_read(&lz->starved) || !atomic_xchg(&lz->starved, 0))
+		return;
+	lz_count(lz, LZ_ST_STALL_NS, lz->ops->now(lz->ctx) - READ_ONCE(lz->stall_since));
+	lz->ops->resume(lz->ctx);
+}
+
+static int write_try(struct lz *lz, u8 class, u32 want, struct lz_write *w)
+{
+	int err;
+
+	if (unlikely(READ_ONCE(lz->pacing)) && atomic_read(&lz->credit) <= 0)
+		return -EAGAIN;
+	if (unlikely(READ_ONCE(lz->tight)))
+		return -EAGAIN;
+	if (!lz_delta_reserve(lz, want, false))
+		return -EAGAIN;
+	err = lz_zone_reserve(lz, class, false, want, w);
+	lz_delta_return(lz, want - (err ? 0 : w->nblocks));
+	return err;
+}
+
+int lz_write_begin(struct lz *lz, u8 class, u32 want, struct lz_write *w)
+{
+	int err;
+
+	if (unlikely(READ_ONCE(lz->mode) != LZ_MODE_RW))
+		return lz->mode == LZ_MODE_RO ? -EROFS : -EIO;
+	want = min(want, lz->append_max);
+	want = min(want, lz->delta_cap / 16);
+	err = write_try(lz, class, want, w);
+	if (unlikely(err)) {
+		lz_starve(lz);
+		err = write_try(lz, class, want, w);
+		if (err)
+			return err;
+	}
+	if (unlikely(READ_ONCE(lz->pacing)))
+		atomic_sub(w->nblocks, &lz->credit);
+	lz_count(lz, LZ_ST_USER_WRITES, w->nblocks);
+	lz_count(lz, LZ_ST_CLASS_WRITES + class, w->nblocks);
+	return 0;
+}
+
+void lz_write_end(struct lz *lz, const struct lz_write *w, u64 addr, u64 lba)
+{
+	struct lz_zone *z = &lz->zone[w->zone];
+
+	/* Counted and named first: once mapped it may be overwritten at once. */
+	atomic_add(w->nblocks, &z->valid);
+	lz_zone_name(lz, z, lz_addr_off(lz, addr), lba, w->nblocks);
+	lz_delta_return(lz, w->nblocks - lz_map_insert(lz, lba, addr, w->nblocks));
+	lz_zone_done(lz, z, w->nblocks, w->nblocks);
+}
+
+void lz_write_fail(struct lz *lz, const struct lz_write *w, int error)
+{
+	struct lz_zone *z = &lz->zone[w->zone];
+
+	lz_delta_return(lz, w->nblocks);
+	lz_zone_aside(lz, z, error);
+	lz_zone_done(lz, z, w->nblocks, 0);
+}
+
+int lz_read_begin(struct lz *lz, u64 lba, u32 want, struct lz_read *r)
+{
+	struct lz_zone *z;
+
+	if (unlikely(READ_ONCE(lz->mode) == LZ_MODE_FAIL && !lz->loaded))
+		return -EIO;
+	for (;;) {
+		u64 addr = lz_map_get(lz, lba);
+
+		if (addr == LZ_MISS) {
+			r->leaf = div_u64(lba, LZ_NODE_ENTRIES);
+			return -EAGAIN;
+		}
+		if (addr == LZ_NOWHERE) {
+			r->nblocks = lz_map_run(lz, lba, want, &r->addr);
+			if (r->addr != LZ_NOWHERE)
+				continue;
+			break;
+		}
+		/*
+		 * Hold the zone, then ask again: if the block still lies in it,
+		 * it was not reset before we held it, nor will it be now.
+		 */
+		z = &lz->zone[lz_addr_zone(lz, addr)];
+		atomic_inc(&z->readers);
+		smp_mb__after_atomic();
+		r->nblocks = lz_map_run(lz, lba, want, &r->addr);
+		if (likely(r->addr < LZ_NOWHERE && lz_addr_zone(lz, r->addr) == addr >> lz->zone_shift)) {
+			r->nblocks = min(r->nblocks, lz->g.zone_blocks - lz_addr_off(lz, r->addr));
+			break;
+		}
+		r->addr = addr;
+		lz_read_end(lz, r);
+	}
+	lz_count(lz, LZ_ST_USER_READS, r->nblocks);
+	return 0;
+}
+
+void lz_read_end(struct lz *lz, const struct lz_read *r)
+{
+	struct lz_zone *z = &lz->zone[lz_addr_zone(lz, r->addr)];
+
+	if (atomic_dec_and_test(&z->readers) && READ_ONCE(z->draining))
+		lz_kick(lz);
+}
+
+static void take_completions(struct lz *lz)
+{
+	struct list_head list;
+	unsigned long flags;
+
+	INIT_LIST_HEAD(&list);
+	spin_lock_irqsave(&lz->list_lock, flags);
+	list_splice_tail_init(&lz->done_list, &list);
+	spin_unlock_irqrestore(&lz->list_lock, flags);
+	while (!list_empty(&list)) {
+		struct lz_cmd *c = list_first_entry(&list, struct lz_cmd, list);
+
+		list_del_init(&c->list);
+		lz->cmds--;
+		lz->progress = true;
+		c->done(lz, c);
+	}
+}
+
+static void watch_space(struct lz *lz)
+{
+	u32 low = lz->si.gc_zones + 1, free;
+	unsigned long flags;
+
+	spin_lock_irqsave(&lz->place_lock, flags);
+	free = lz_free_for(lz, true);
+	spin_unlock_irqrestore(&lz->place_lock, flags);
+	if (free < low && !lz->low_said)
+		lz->ops->event(lz->ctx, LZ_EV_LOW_SPACE, free);
+	lz->low_said = free < low;
+}
+
+void lz_run(struct lz *lz)
+{
+	do {
+		lz->progress = false;
+		take_completions(lz);
+		if (!lz->loaded)
+			continue;
+		lz_commit_step(lz);
+		lz_nodes_step(lz);
+		lz_ckpt_step(lz);
+		lz_zones_step(lz);
+		lz_leaf_step(lz);
+		lz_gc_step(lz);
+		lz_reset_step(lz);
+		if (lz->mode == LZ_MODE_RW) {
+			bool tight = lz_log_tight(lz);
+
+			if (tight != lz->tight) {
+				WRITE_ONCE(lz->tight, tight);
+				if (!tight)
+					lz_feed(lz);
+			}
+		}
+		cond_resched();
+	} while (lz->progress);
+	if (lz->loaded)
+		watch_space(lz);
+}
+
+/* lz_sync - run until no command is in flight. Load and stop only. */
+int lz_sync(struct lz *lz)
+{
+	for (;;) {
+		lz_run(lz);
+		if (!lz->cmds)
+			return 0;
+		lz->ops->wait(lz->ctx);
+	}
+}
+
+static void stop_waiter(struct lz_waiter *w, int err)
+{
+	w->arg = err ? 2 : 1;
+}
+
+int lz_stop(struct lz *lz)
+{
+	struct lz_waiter w = { .fn = stop_waiter };
+
+	WRITE_ONCE(lz->stopping, true);
+	if (!lz->loaded)
+		return 0;
+	while (lz->gc.state != LZ_GC_IDLE && lz->mode == LZ_MODE_RW) {
+		lz_run(lz);
+		if (lz->gc.state != LZ_GC_IDLE && lz->cmds)
+			lz->ops->wait(lz->ctx);
+	}
+	if (lz->mode == LZ_MODE_RW) {
+		lz->ckpt.clean = true;
+		lz_request_checkpoint(lz, &w);
+		while (!w.arg) {
+			lz_run(lz);
+			if (!w.arg && lz->cmds)
+				lz->ops->wait(lz->ctx);
+		}
+	}
+	lz_sync(lz);
+	return w.arg == 2 ? -EIO : 0;
+}
+
+void lz_start(struct lz *lz)
+{
+	WRITE_ONCE(lz->stopping, false);
+	lz_kick(lz);
+}
+
+u32 lz_phase(struct lz *lz)
+{
+	u32 p = 0;
+
+	if (lz->loading)
+		p |= LZ_PH_LOAD;
+	if (lz->commit.state != LZ_CS_IDLE)
+		p |= LZ_PH_COMMIT;
+	if (lz->ckpt.state != LZ_CK_IDLE)
+		p |= LZ_PH_CHECKPOINT;
+	if (lz->root_rolling)
+		p |= LZ_PH_ROOT_ROLL;
+	if (lz->links_inflight || lz->jbuf.link)
+		p |= LZ_PH_JOURNAL_ROLL;
+	if (lz->ckpt.have_victims)
+		p |= LZ_PH_META_CLEAN;
+	if (lz->gc.state != LZ_GC_IDLE)
+		p |= LZ_PH_GC;
+	if (lz->resets)
+		p |= LZ_PH_RESET;
+	return p;
+}
+
+void lz_get_info(struct lz *lz, struct lz_info *info)
+{
+	unsigned long flags;
+	u64 i;
+
+	memset(info, 0, sizeof(*info));
+	info->mode = lz->mode;
+	info->logical_blocks = lz->si.logical_blocks;
+	info->low_water = lz->si.gc_zones + 1;
+	info->budget = lz->budget;
+	for (i = 0; i < LZ_NR_CLASSES; i++)
+		info->class_open[i] = LZ_NONE;
+	if (!lz->loaded)
+		return;
+	for (i = 0; i < lz->g.nr_zones; i++) {
+		struct lz_zone *z = &lz->zone[i];
+		u8 state = READ_ONCE(z->state);
+
+		info->zones[state]++;
+		if (state == LZ_ZS_OPEN || state == LZ_ZS_FULL || state == LZ_ZS_BAD) {
+			info->class_zones[z->class]++;
+			info->mapped += max(atomic_read(&z->valid), 0);
+		}
+	}
+	spin_lock_irqsave(&lz->place_lock, flags);
+	info->free_zones = lz_free_for(lz, true);
+	info->open = lz->nr_open + 1 + (lz->js == lz->ns ? 1 : 2);
+	for (i = 0; i < LZ_NR_CLASSES; i++) {
+		if (lz->cur[0][i])
+			info->class_open[i] = lz_zone_nr(lz, lz->cur[0][i]);
+	}
+	spin_unlock_irqrestore(&lz->place_lock, flags);
+	info->checkpoint = READ_ONCE(lz->ckpt.number);
+	info->commit = READ_ONCE(lz->committed);
+	info->uncommitted = atomic_read(&lz->uncommitted);
+	info->delta_used = atomic_read(&lz->active->used);
+	info->delta_cap = lz->delta_cap;
+	info->leaves = lz->map.n[0];
+	info->leaves_cached = READ_ONCE(lz->nr_cached);
+	info->leaves_max = lz->max_cached;
+}
+
+void lz_get_options(struct lz *lz, struct lz_options *o)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&lz->place_lock, flags);
+	*o = lz->o;
+	spin_unlock_irqrestore(&lz->place_lock, flags);
+}
+
+void lz_set_options(struct lz *lz, const struct lz_options *o)
+{
+	unsigned long flags;
+	u32 keep, i;
+
+	spin_lock_irqsave(&lz->place_lock, flags);
+	keep = lz->o.max_open;
+	lz->o = *o;
+	lz->o.max_open = keep;
+	/* Everybody asks placement again. */
+	for (i = 0; i < 2 * LZ_NR_CLASSES; i++)
+		WRITE_ONCE(lz->cur[i / LZ_NR_CLASSES][i % LZ_NR_CLASSES], NULL);
+	spin_unlock_irqrestore(&lz->place_lock, flags);
+	WRITE_ONCE(lz->gc.no_victim, false);
+	lz_kick(lz);
+}
+
+struct lz *lz_new(const struct lz_geometry *g, const struct lz_options *o,
+		  const struct lz_ops *ops, void *ctx)
+{
+	struct lz *lz = lz_zalloc_array(1, sizeof(*lz));
+	u32 i;
+
+	if (!lz)
+		return NULL;
+	lz->g = *g;
+	lz->o = *o;
+	lz->ops = ops;
+	lz->ctx = ctx;
+	lz->zone_shift = ilog2(g->zone_blocks);
+	lz->append_max = max_t(u32, g->max_append, 1);
+	spin_lock_init(&lz->place_lock);
+	spin_lock_init(&lz->list_lock);
+	spin_lock_init(&lz->ext_lock);
+	INIT_LIST_HEAD(&lz->free_list);
+	INIT_LIST_HEAD(&lz->done_list);
+	INIT_LIST_HEAD(&lz->emptied);
+	INIT_LIST_HEAD(&lz->flush_waiters);
+	INIT_LIST_HEAD(&lz->load_waiters);
+	INIT_LIST_HEAD(&lz->waiting);
+	INIT_LIST_HEAD(&lz->ready);
+	INIT_LIST_HEAD(&lz->stale);
+	INIT_LIST_HEAD(&lz->lru);
+	INIT_LIST_HEAD(&lz->commit.waiters);
+	INIT_LIST_HEAD(&lz->ckpt.waiters);
+	INIT_LIST_HEAD(&lz->ckpt.waiters_new);
+	for (i = 0; i < LZ_NR_STATS; i++) {
+		if (lz_count_init(&lz->stat[i])) {
+			while (i--)
+				lz_count_destroy(&lz->stat[i]);
+			lz_free(lz);
+			return NULL;
+		}
+	}
+	return lz;
+}
+
+void lz_free_device(struct lz *lz)
+{
+	u32 i;
+
+	if (!lz)
+		return;
+	lz_gc_exit(lz);
+	lz_ckpt_exit(lz);
+	lz_nodes_exit(lz);
+	lz_leaf_exit(lz);
+	lz_map_exit(lz);
+	lz_zones_exit(lz);
+	lz_tree_exit(&lz->map);
+	lz_tree_exit(&lz->ztab);
+	lz_free_blocks(lz->jbuf.buf);
+	for (i = 0; i < LZ_NR_STATS; i++)
+		lz_count_destroy(&lz->stat[i]);
+	lz_free(lz);
+}

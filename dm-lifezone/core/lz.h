@@ -1,0 +1,735 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Inside core: the device and its parts.
+ *
+ * Lock order (outer first), all taken with interrupts off where a completion
+ * may take them too:
+ *
+ *	place_lock		which zones are open, who writes where, free list
+ *	  shard[].lock		the active delta's entries of a shard
+ *	    ext_lock		discarded extents of both deltas
+ *	    leaf_lock[]		a cached leaf and the pointer to it
+ *	  zone->lock		reservations and unsummarised blocks of a zone
+ *	    list_lock		lists between data path and machine
+ *
+ * Fields under "machine" are touched in the machine's context only.
+ */
+#ifndef LIFEZONE_LZ_H
+#define LIFEZONE_LZ_H
+
+#include "core.h"
+#include "log.h"
+#include "plant.h"
+
+#define LZ_SHARD_SHIFT		6
+#define LZ_NR_SHARDS		(1u << LZ_SHARD_SHIFT)
+/* Blocks that share a shard: a run of these is mapped under one lock. */
+#define LZ_SHARD_RUN_SHIFT	5
+#define LZ_SHARD_RUN		(1u << LZ_SHARD_RUN_SHIFT)
+#define LZ_NR_LEAF_LOCKS	64u
+#define LZ_MAX_LEVELS		4
+#define LZ_NONE			0xffffffffu
+#define min3_u32(a, b, c)	min_t(u32, min_t(u32, a, b), c)
+/* Answer of a look-up: the leaf is not in RAM. */
+#define LZ_MISS			(LZ_ADDR_MASK + 1)
+
+#define LZ_SUM_BLOCKS		8u	/* blocks a summary may have */
+#define LZ_RING			8192u	/* unsummarised blocks of an open zone, at most */
+#define LZ_LOG_BLOCKS		64u	/* blocks of a journal or node write */
+#define LZ_NODE_BUFS		2u
+#define LZ_MERGE_WINDOW		32u
+#define LZ_GC_SLOTS		8u
+#define LZ_GC_RUN		32u	/* blocks a copy moves at once */
+#define LZ_BUDGET_DEFAULT	16u
+#define LZ_BUDGET_MAX		128u
+#define LZ_BATCH_COMMIT		8192u	/* updates after which a commit is due */
+#define LZ_EXTENTS		1024u	/* discarded extents in a delta */
+#define LZ_EXTENT_MIN		33u	/* shorter discards become single entries */
+#define LZ_ZRECS		1024u
+#define LZ_RESETS_MAX		4u	/* resets in flight */
+
+/**
+ * struct lz_zone - a zone
+ * @lock: guards @resv, @done, @closing, @open and what @open points to
+ * @state: enum lz_zone_state; changed under place_lock
+ * @class: lifetime of the first data written
+ * @flags: LZ_ZF_*
+ * @closing: takes no more reservations
+ * @draining: waits for @readers to go; its last reader kicks the machine
+ * @listed: on the list of zones that became empty (list_lock)
+ * @by_gc: its last valid block was moved by GC
+ * @failed: a write or reset of it failed
+ * @gen: generation
+ * @resv: blocks handed out; the write pointer once they have all landed
+ * @done: of these, completed
+ * @head: offset of its newest summary
+ * @sum_seq: and that summary's number
+ * @seq: device write clock at its last write
+ * @valid: blocks in use as RAM has it: never less than the truth
+ * @tree_valid: entries of the map tree that point here (machine)
+ * @live: metadata zones: live nodes (machine)
+ * @dying: of these, superseded by the checkpoint under way (machine)
+ * @jlast: metadata zones: highest journal block number in it (machine)
+ * @gc_ckpt: checkpoint at whose number GC left it with blocks uncounted (machine)
+ * @need: blocks the drive must have, by the metadata (load)
+ * @suspect: the drive has fewer; sound only if nothing valid is left in it (load)
+ * @readers: reads in flight
+ * @open: while it takes writes
+ * @list: free, emptied, waiting or stale zones
+ */
+struct lz_zone {
+	spinlock_t lock;
+	u8 state;
+	u8 class;
+	u8 flags;
+	bool closing;
+	bool draining;
+	bool listed;
+	bool by_gc;
+	bool failed;
+	u32 gen;
+	u32 resv;
+	u32 done;
+	u32 head;
+	u32 sum_seq;
+	u32 tree_valid;
+	u32 live;
+	u32 dying;
+	u64 seq;
+	u64 jlast;
+	u64 gc_ckpt;
+	u32 need;
+	bool suspect;
+	atomic_t valid;
+	atomic_t readers;
+	struct lz_open *open;
+	struct list_head list;
+};
+
+/**
+ * struct lz_open - an open data zone
+ * @zone: its number, LZ_NONE while the slot is free
+ * @gc: opened for GC output
+ * @finish: to be finished as soon as it is quiet
+ * @busy: a summary or finish is in flight (machine)
+ * @force: summarise up to this ring position (machine)
+ * @unsum: blocks reserved and not yet named by an issued summary
+ * @put: ring position of the next entry
+ * @got: ring position of the next entry to be summarised
+ * @safe: ring position up to which summaries have completed
+ * @ring: completed blocks, lz_sum_pack()
+ * @sum: summary in flight
+ * @buf: its blocks
+ */
+struct lz_open {
+	u32 zone;
+	bool gc;
+	bool finish;
+	bool busy;
+	u64 force;
+	u32 unsum;
+	u64 put;
+	u64 got;
+	u64 safe;
+	u64 *ring;
+	u32 sum_entries;
+	struct lz_cmd sum;
+	struct lz_summary *buf;
+};
+
+/* An update of the map since the last checkpoint. */
+#define LZ_DENT_UNC	(1ull << 40)	/* not in the journal yet */
+#define LZ_DENT_SETTLED	(1ull << 41)	/* the tree's value is already counted off */
+
+struct lz_dent {
+	u64 key;		/* lba | LZ_DENT_* */
+	u64 addr;
+	u32 next;		/* in the hash chain */
+	u32 unc;		/* in the shard's list of unjournalled entries */
+};
+
+struct lz_extent {
+	u64 lba;
+	u64 len;
+};
+
+/**
+ * struct lz_delta - map updates of one checkpoint interval
+ * @bucket: heads of hash chains; a shard's buckets lie side by side
+ * @e: entries; the first @used are taken
+ * @used: entries taken
+ * @ext: discarded extents, sorted, disjoint; an entry beats an extent
+ * @nr_ext: how many
+ */
+struct lz_delta {
+	u32 *bucket;
+	struct lz_dent *e;
+	atomic_t used;
+	struct lz_extent *ext;
+	u32 nr_ext;
+};
+
+/**
+ * struct lz_shard - a share of the deltas
+ * @lock: guards the rest and the shard's entries and buckets in both deltas
+ * @active: delta that takes updates
+ * @frozen: delta a checkpoint is merging, or NULL
+ * @unc: first unjournalled entry of @active
+ */
+struct lz_shard {
+	spinlock_t lock;
+	struct lz_delta *active;
+	struct lz_delta *frozen;
+	u32 unc;
+};
+
+/* A map leaf in RAM. */
+enum lz_leaf_state { LZ_LEAF_LOADING, LZ_LEAF_READY, LZ_LEAF_ERROR };
+
+struct lz_cached {
+	u64 idx;
+	u8 state;
+	u8 referenced;
+	bool busy;		/* the checkpoint has it; not to be dropped */
+	struct list_head lru;
+	struct list_head waiters;
+	struct lz_cmd cmd;
+	struct lz_node *node;
+};
+
+/**
+ * struct lz_tree - a radix tree of 4 KiB nodes, its node addresses in RAM
+ * @type: LZ_BT_NODE or LZ_BT_ZNODE
+ * @levels: levels of nodes below the root
+ * @n: nodes of each level
+ * @addr: their addresses
+ * @dirty: inner levels and the zone table's leaves: to be written
+ */
+struct lz_tree {
+	u16 type;
+	u32 levels;
+	u64 n[LZ_MAX_LEVELS];
+	u64 *addr[LZ_MAX_LEVELS];
+	u8 *dirty[LZ_MAX_LEVELS];
+};
+
+/**
+ * struct lz_stream - where metadata is written next
+ * @zone: zone, or LZ_NONE
+ * @off: next block
+ * @journal: the journal goes through it: zones end with a link
+ */
+struct lz_stream {
+	u32 zone;
+	u32 off;
+	bool journal;
+};
+
+/* The journal's buffer and the write of a piece of it. */
+struct lz_jbuf {
+	struct lz_cmd cmd;
+	bool busy;
+	bool link;
+	u8 *buf;
+};
+
+/* A node in a buffer, not yet on the drive. */
+struct lz_node_ref {
+	struct lz_tree *tree;
+	u32 level;
+	u64 idx;
+	struct lz_cached *c;
+};
+
+enum lz_nbuf_state { LZ_NB_FREE, LZ_NB_FILL, LZ_NB_WRITE };
+
+/**
+ * struct lz_nbuf - nodes on their way to the drive
+ * @state: enum lz_nbuf_state
+ * @busy: a piece of it is being written
+ * @link: and ends with a link
+ * @n: blocks in it
+ * @sent: of these, given an address
+ * @piece: blocks of the piece being written, without the link
+ */
+struct lz_nbuf {
+	u8 state;
+	bool busy;
+	bool link;
+	u32 n;
+	u32 sent;
+	u32 piece;
+	u8 *buf;
+	struct lz_node_ref *ref;
+	struct lz_cmd cmd;
+};
+
+enum lz_commit_state { LZ_CS_IDLE, LZ_CS_FILL, LZ_CS_WRITE };
+
+/* A record about a zone that waits for the next commit. */
+struct lz_zrec {
+	u8 type;
+	u32 zone;
+	u32 len;
+	u64 b;
+};
+
+enum lz_commit_stage { LZ_CT_MAP, LZ_CT_DISCARD, LZ_CT_ZONE, LZ_CT_END };
+
+/**
+ * struct lz_commit - the commit under way (machine)
+ * @state: enum lz_commit_state
+ * @stage: what is collected next
+ * @freeze: it began with a freeze of the delta, for the checkpoint
+ * @error: of its writes
+ * @number: its number
+ * @first: number of its first block
+ * @blocks: blocks it has written
+ * @shard: shard being collected
+ * @lists: entries to collect, by shard
+ * @taken: the list of @shard has been taken over
+ * @fill: records in the last block of the buffer
+ * @nblocks: blocks in the buffer
+ * @sent: of these, given to the drive
+ * @sending: and how many are on their way
+ * @run: record being extended
+ * @run_len: its length (blocks), 0: none
+ * @waiters: whom it answers
+ * @ext: discards to collect
+ * @zrec: zone records to collect
+ */
+struct lz_commit {
+	u8 state;
+	u8 stage;
+	bool freeze;
+	int error;
+	u64 number;
+	u64 first;
+	u64 blocks;
+	u32 shard;
+	u32 lists[LZ_NR_SHARDS];
+	bool taken;
+	u32 fill;
+	u32 nblocks;
+	u32 sent;
+	u32 sending;
+	u64 run_lba;
+	u64 run_addr;
+	u32 run_len;
+	struct list_head waiters;
+	struct lz_extent *ext;
+	u32 nr_ext;
+	u32 next_ext;
+	struct lz_zrec *zrec;
+	u32 nr_zrec;
+	u32 next_zrec;
+};
+
+enum lz_ckpt_state {
+	LZ_CK_IDLE,
+	LZ_CK_FREEZE,		/* waits for a commit that cuts the delta */
+	LZ_CK_MERGE,		/* updates go into the leaves */
+	LZ_CK_INNER,		/* inner nodes of the map */
+	LZ_CK_SUMMARIES,	/* waits for the open zones' summaries */
+	LZ_CK_ZTAB,		/* the zone table */
+	LZ_CK_NODES,		/* waits for the last nodes */
+	LZ_CK_ROLL,		/* resets the other root zone */
+	LZ_CK_ROOT,
+};
+
+struct lz_merge_slot {
+	u64 leaf;
+	bool used;
+};
+
+/**
+ * struct lz_ckpt - the checkpoint under way (machine)
+ * @state: enum lz_ckpt_state
+ * @wanted: another is wanted (any context)
+ * @clean: the next one is written at an orderly stop
+ * @begun: the merge has been prepared
+ * @have_victims: metadata zones are being emptied
+ * @failed: it cannot be completed
+ * @number: of the last durable checkpoint
+ * @journal_addr: where the journal goes on after the cut
+ * @journal_seq: number of the block there
+ * @commit: the commit that made the cut
+ * @write_seq: device write clock at the cut (blocks)
+ * @head: first update of each leaf, LZ_NONE where there is none
+ * @next_leaf: leaf the merge looks at next
+ * @next_ext: frozen extent it looks at next
+ * @level: tree level being written
+ * @node: next node of that level
+ * @nodes: nodes written by it
+ * @victim: by zone: its nodes are written again elsewhere
+ * @slot: leaves being merged
+ * @root: the write of the root, and the reset before it
+ * @waiters: whom it answers
+ * @waiters_new: whom the next one answers (list_lock)
+ */
+struct lz_ckpt {
+	u8 state;
+	bool wanted;
+	bool clean;
+	bool begun;
+	bool have_victims;
+	bool failed;
+	bool root_busy;
+	u64 number;
+	u64 journal_addr;
+	u64 journal_seq;
+	u64 commit;
+	u64 write_seq;
+	u32 *head;
+	u64 next_leaf;
+	u32 next_ext;
+	u32 level;
+	u64 node;
+	u64 nodes;
+	u8 *victim;
+	struct lz_merge_slot slot[LZ_MERGE_WINDOW];
+	struct lz_cmd root;
+	u8 *root_buf;
+	struct list_head waiters;
+	struct list_head waiters_new;
+};
+
+enum lz_gc_state {
+	LZ_GC_IDLE,
+	LZ_GC_SUMMARY,		/* a summary is being read */
+	LZ_GC_CKPT,		/* waits for a checkpoint before it searches the map */
+	LZ_GC_SCAN,		/* the next leaf is wanted */
+	LZ_GC_ENTRIES,		/* entries are being looked up and copied */
+	LZ_GC_DRAIN,		/* copies are in flight, nothing more to begin */
+};
+
+enum lz_slot_state { LZ_SL_IDLE, LZ_SL_READ, LZ_SL_RESERVE, LZ_SL_APPEND, LZ_SL_MAP };
+
+/**
+ * struct lz_gc_slot - blocks on their way from a victim (machine)
+ * @state: enum lz_slot_state
+ * @class: lifetime class they keep
+ * @error: of their reads
+ * @tries: failed appends
+ * @n: blocks
+ * @done: of these, moved
+ * @next: blocks of the append in flight or done that have been mapped
+ * @named: and named for the new zone's summary
+ * @used: map entries used up
+ * @reads: reads in flight
+ * @buf: their data
+ * @lba: their logical addresses
+ * @old: and where they are
+ */
+struct lz_gc_slot {
+	u8 state;
+	u8 class;
+	u8 tries;
+	int error;
+	u32 n;
+	u32 done;
+	u32 next;
+	u32 named;
+	u32 used;
+	u32 reads;
+	u8 *buf;
+	u64 *lba;
+	u64 *old;
+	struct lz_write w;
+	struct lz_cmd append;
+	struct lz_cmd *read;
+};
+
+/**
+ * struct lz_gc - garbage collection (machine)
+ * @state: enum lz_gc_state
+ * @scan: the victim's blocks are found by searching the map
+ * @busy: a summary read is in flight
+ * @ckpt_done: the checkpoint waited for is durable
+ * @no_victim: no zone is worth cleaning until something changes
+ * @error: of the summary read
+ * @victim: zone being cleaned
+ * @head: offset of the summary being read
+ * @seq: number of its last block
+ * @prev: offset of the one before
+ * @leaf: next leaf, when searching
+ * @n: entries
+ * @pos: entries looked at
+ * @ent: lz_sum_pack() entries of the victim
+ * @run: blocks a slot takes
+ * @want: zones the user asked to be cleaned
+ */
+struct lz_gc {
+	u8 state;
+	bool scan;
+	bool busy;
+	bool ckpt_done;
+	bool no_victim;
+	int error;
+	u32 victim;
+	u32 head;
+	u32 seq;
+	u32 prev;
+	u64 leaf;
+	u32 n;
+	u32 pos;
+	u64 *ent;
+	u32 run;
+	u32 want;
+	struct lz_waiter ckpt;
+	struct lz_cmd cmd;
+	struct lz_summary *buf;
+	struct lz_gc_slot slot[LZ_GC_SLOTS];
+};
+
+struct lz {
+	struct lz_geometry g;
+	struct lz_options o;
+	const struct lz_ops *ops;
+	void *ctx;
+	struct lz_super_info si;
+	u8 mode;
+	bool loaded;
+	bool loading;
+	bool stopping;
+	u64 epoch;
+	u32 budget;
+	u32 data_slots;
+	u32 append_max;
+	u32 ring_size;			/* a power of two */
+	u8 zone_shift;
+
+	struct lz_zone *zone;
+	struct lz_open *open;
+
+	/* place_lock */
+	spinlock_t place_lock;
+	struct lz_zone *cur[2][LZ_NR_CLASSES];	/* [gc][class]; read without the lock */
+	u32 nr_open;				/* open slots taken */
+	u32 nr_free;				/* zones on free_list */
+	u32 nr_meta;				/* zones of the metadata log */
+	u32 nr_unready;				/* free zones that wait for a reset */
+	struct list_head free_list;
+
+	/* list_lock */
+	spinlock_t list_lock;
+	struct list_head done_list;
+	struct list_head emptied;
+	struct list_head flush_waiters;
+	struct list_head load_waiters;
+	struct lz_zrec *zrec;
+	u32 nr_zrec;
+
+	/* the map */
+	struct lz_shard shard[LZ_NR_SHARDS];
+	struct lz_delta delta[2];
+	struct lz_delta *active;		/* takes extents; changed under ext_lock */
+	struct lz_delta *frozen;
+	u32 delta_cap;				/* entries the active delta may take */
+	u32 shard_buckets;			/* a power of two */
+	atomic_t delta_space;
+	spinlock_t ext_lock;
+	struct lz_extent *ext_pending;
+	u32 nr_ext_pending;
+	u32 nr_ext_any;			/* extents in either delta, read without the lock */
+	atomic_t discarding;
+	bool freeze_wanted;
+	atomic_t uncommitted;
+	u64 unc_since;
+	struct lz_tree map;
+	struct lz_tree ztab;
+	struct lz_cached **leaf;
+	spinlock_t leaf_lock[LZ_NR_LEAF_LOCKS];
+	struct list_head lru;
+	u32 nr_cached;
+	u32 max_cached;
+
+	/* machine */
+	struct lz_stream stream[2];
+	struct lz_stream *js;		/* journal */
+	struct lz_stream *ns;		/* nodes */
+	u64 jseq;
+	u32 links_inflight;
+	u32 root_zone;
+	u32 root_off;
+	bool root_rolling;
+	struct lz_jbuf jbuf;
+	struct lz_nbuf nbuf[LZ_NODE_BUFS];
+	struct lz_commit commit;
+	struct lz_ckpt ckpt;
+	struct lz_gc gc;
+	struct list_head waiting;	/* emptied zones, commit under way */
+	struct list_head ready;		/* emptied zones that may be reset */
+	struct list_head stale;		/* free zones that must be reset before use */
+	u32 resets;
+	u32 meta_resets;
+	struct lz_cmd reset_cmd[LZ_RESETS_MAX];
+	bool reset_busy[LZ_RESETS_MAX];
+	u64 committed;			/* last durable commit */
+	u32 cmds;			/* commands in flight */
+	bool progress;
+	bool low_said;
+	bool commit_wanted;
+
+	atomic_t starved;		/* somebody got -EAGAIN */
+	atomic_t credit;		/* blocks users may write while GC is behind */
+	bool pacing;
+	bool tight;			/* the metadata log must first be tidied */
+	atomic64_t write_seq;
+	u64 stall_since;
+	lz_count_t stat[LZ_NR_STATS];
+};
+
+/* core.c */
+void lz_say(struct lz *lz, char level, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+void lz_kick(struct lz *lz);
+void lz_submit(struct lz *lz, struct lz_cmd *c);
+void lz_set_mode(struct lz *lz, u8 mode, const char *why, int error);
+void lz_trace(struct lz *lz, u8 what, u32 zone, u8 class, u8 old, u8 new, u64 a, u64 b);
+void lz_count(struct lz *lz, enum lz_stat st, s64 n);
+void lz_starve(struct lz *lz);
+void lz_feed(struct lz *lz);
+int lz_sync(struct lz *lz);
+void lz_answer(struct list_head *waiters, int err);
+u32 lz_addr_zone(const struct lz *lz, u64 addr);
+u32 lz_addr_off(const struct lz *lz, u64 addr);
+u64 lz_zone_addr(const struct lz *lz, u32 zone, u32 off);
+
+/* map.c: delta, extents, look-ups */
+int lz_map_init(struct lz *lz);
+void lz_map_exit(struct lz *lz);
+bool lz_delta_reserve(struct lz *lz, u32 n, bool gc);
+void lz_delta_return(struct lz *lz, u32 n);
+u32 lz_map_insert(struct lz *lz, u64 lba, u64 addr, u32 n);
+int lz_map_remap(struct lz *lz, u64 lba, u64 old, u64 addr);
+u64 lz_map_get(struct lz *lz, u64 lba);
+u32 lz_map_run(struct lz *lz, u64 lba, u32 want, u64 *addr);
+void lz_map_discard_replay(struct lz *lz, u64 lba, u64 n);
+void lz_map_take_extents(struct lz *lz);
+bool lz_map_freeze(struct lz *lz);
+void lz_map_thaw(struct lz *lz);
+bool lz_ext_find(const struct lz_delta *d, u64 lba, u64 *end);
+void lz_valid_sub(struct lz *lz, u64 addr, bool gc);
+
+/* leaf.c: the leaves in RAM */
+int lz_leaf_init(struct lz *lz);
+void lz_leaf_exit(struct lz *lz);
+struct lz_cached *lz_leaf_get(struct lz *lz, u64 idx, int *err);
+struct lz_cached *lz_leaf_new(struct lz *lz, u64 idx);
+void lz_leaf_drop(struct lz *lz, struct lz_cached *c);
+void lz_leaf_step(struct lz *lz);
+
+/* tree.c: shape of the trees */
+int lz_tree_init(struct lz_tree *t, u16 type, u64 leaves, u32 top);
+void lz_tree_exit(struct lz_tree *t);
+u64 lz_tree_nodes(u64 leaves, u32 top, u32 *levels, u64 *n);
+void lz_tree_set(struct lz_tree *t, u32 level, u64 idx, u64 addr);
+
+/* zone.c */
+int lz_zones_init(struct lz *lz);
+void lz_zones_exit(struct lz *lz);
+u32 lz_zone_room(const struct lz *lz, const struct lz_zone *z);
+u32 lz_free_for(struct lz *lz, bool gc);
+int lz_zone_reserve(struct lz *lz, u8 class, bool gc, u32 want, struct lz_write *w);
+void lz_zone_name(struct lz *lz, struct lz_zone *z, u32 off, u64 lba, u32 n);
+void lz_zone_done(struct lz *lz, struct lz_zone *z, u32 reserved, u32 named);
+void lz_zone_set_state(struct lz *lz, struct lz_zone *z, u8 state);
+void lz_zone_touch(struct lz *lz, const struct lz_zone *z);
+struct lz_zone *lz_zone_take_free(struct lz *lz);
+void lz_zone_freed(struct lz *lz, struct lz_zone *z);
+void lz_zone_emptied(struct lz *lz, struct lz_zone *z);
+void lz_zone_aside(struct lz *lz, struct lz_zone *z, int error);
+void lz_zones_uncur(struct lz *lz, const struct lz_zone *z);
+struct lz_open *lz_open_slot(struct lz *lz, struct lz_zone *z, bool gc);
+void lz_open_release(struct lz *lz, struct lz_zone *z);
+void lz_zones_step(struct lz *lz);
+bool lz_zrec_add(struct lz *lz, u8 type, u32 zone, u32 len, u64 b);
+static inline u32 lz_zone_nr(const struct lz *lz, const struct lz_zone *z)
+{
+	return z - lz->zone;
+}
+
+/* reset.c: emptied zones */
+void lz_reset_collect(struct lz *lz);
+void lz_reset_committed(struct lz *lz);
+void lz_reset_step(struct lz *lz);
+
+/* stream.c: metadata zones */
+u32 lz_stream_take(struct lz *lz, struct lz_stream *s, u32 want, u64 *addr, bool *link);
+void lz_stream_link(struct lz *lz, struct lz_stream *s, void *block, u64 addr);
+u64 lz_log_free(struct lz *lz);
+u64 lz_log_worst(const struct lz *lz);
+bool lz_log_tight(struct lz *lz);
+void lz_meta_release(struct lz *lz);
+
+/* super.c: superblock and roots */
+int lz_super_read(struct lz *lz, struct lz_super_info *si, bool quiet);
+int lz_root_find(struct lz *lz, const struct lz_zone_report *rep, struct lz_root *root);
+int lz_read_sync(struct lz *lz, u64 addr, u32 n, void *buf);
+int lz_cmd_sync(struct lz *lz, struct lz_cmd *c);
+/* replay.c */
+struct lz_name {
+	u64 addr;
+	u64 lba;
+	u32 len;
+	u32 gen;
+};
+
+struct lz_sumrec {
+	u32 zone;
+	u32 gen;
+	u32 off;
+	u32 n;
+};
+
+/**
+ * struct lz_replay - what the journal said (load)
+ * @name: mappings, in order
+ * @sum: summaries written since the checkpoint
+ * @commits: commits applied
+ */
+struct lz_replay {
+	struct lz_name *name;
+	u32 nr_name;
+	u32 max_name;
+	struct lz_sumrec *sum;
+	u32 nr_sum;
+	u32 max_sum;
+	u64 commits;
+};
+
+int lz_replay(struct lz *lz, const struct lz_zone_report *rep, const struct lz_root *root,
+	      struct lz_replay *r);
+void lz_replay_free(struct lz_replay *r);
+void *lz_grow(void *old, u32 *max, u32 need, size_t size);
+/* recover.c */
+bool lz_load_verify(struct lz *lz);
+int lz_load_empty(struct lz *lz, const struct lz_super_info *si);
+/* commit.c */
+void lz_commit_step(struct lz *lz);
+/* node.c: writing nodes */
+int lz_nodes_init(struct lz *lz);
+void lz_nodes_exit(struct lz *lz);
+struct lz_node_ref *lz_node_put(struct lz *lz, void **block);
+void lz_node_unput(struct lz *lz, struct lz_node_ref *r);
+void lz_nodes_flush(struct lz *lz);
+bool lz_nodes_addressed(const struct lz *lz);
+bool lz_nodes_written(const struct lz *lz);
+void lz_node_dead(struct lz *lz, u64 addr);
+void lz_nodes_step(struct lz *lz);
+/* checkpoint.c */
+int lz_ckpt_init(struct lz *lz);
+void lz_ckpt_exit(struct lz *lz);
+void lz_ckpt_step(struct lz *lz);
+void lz_ckpt_want(struct lz *lz);
+/* layout.c */
+void lz_super_encode(const struct lz_super_info *si, struct lz_super *s, u64 addr, u64 epoch);
+void lz_super_decode(const struct lz_super *s, struct lz_super_info *si);
+u32 lz_budget(const struct lz_geometry *g, u32 max_open);
+/* relocate.c */
+int lz_gc_init(struct lz *lz);
+void lz_gc_exit(struct lz *lz);
+void lz_gc_step(struct lz *lz);
+
+#endif /* LIFEZONE_LZ_H */

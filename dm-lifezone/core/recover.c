@@ -1,0 +1,653 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Loading a device, after an orderly stop or a power cut alike.
+ *
+ * Newest root, trees, zone table, journal: all read, nothing written. Then the
+ * zones are brought in line with what the drive reports: what metadata does not
+ * know is reset before anything is opened, what it knows is adopted at the
+ * drive's write pointer or closed. Last a fresh checkpoint in a new epoch; only
+ * when its root is durable are users let in. A cut anywhere before that leaves
+ * the old root and its journal as they were, and the next load does the same.
+ *
+ * Blocks the drive has lost though metadata points to them (a zone reset behind
+ * our back) are damage, and the device is refused before its root is written.
+ * Which zones those are is certain only once all overwrites are settled, that
+ * is, after the fresh checkpoint's merge.
+ */
+#include "lz.h"
+
+static int setup(struct lz *lz)
+{
+	u64 leaves = DIV_ROUND_UP(lz->si.logical_blocks, (u64)LZ_NODE_ENTRIES);
+	u32 streams;
+	int err;
+
+	/* The drive may be larger than what was formatted; its rest is not used. */
+	lz->g.nr_zones = lz->si.nr_zones;
+	lz->g.zone_cap = lz->si.zone_cap;
+	lz->budget = lz_budget(&lz->g, lz->o.max_open);
+	if (lz->budget < LZ_MAX_OPEN_MIN) {
+		lz_say(lz, 'e', "%u open zones allowed: at least %u are needed", lz->budget,
+		       LZ_MAX_OPEN_MIN);
+		return -EINVAL;
+	}
+	if (lz->append_max < 2) {
+		lz_say(lz, 'e', "the drive takes %u blocks a command: at least 2 are needed",
+		       lz->append_max);
+		return -EINVAL;
+	}
+	streams = lz->budget >= 6 ? 2 : 1;
+	lz->data_slots = lz->budget - 1 - streams;
+	lz->js = &lz->stream[0];
+	lz->ns = &lz->stream[streams - 1];
+	lz->js->journal = true;
+	lz->stream[0].zone = LZ_NONE;
+	lz->stream[1].zone = LZ_NONE;
+	err = lz_tree_init(&lz->map, LZ_BT_NODE, leaves, LZ_ROOT_MAP_TOP);
+	if (!err)
+		err = lz_tree_init(&lz->ztab, LZ_BT_ZNODE,
+				   DIV_ROUND_UP(lz->g.nr_zones, LZ_ZNODE_ENTRIES),
+				   LZ_ROOT_ZTAB_TOP);
+	if (!err)
+		err = lz_zones_init(lz);
+	if (!err)
+		err = lz_map_init(lz);
+	if (!err)
+		err = lz_leaf_init(lz);
+	if (!err)
+		err = lz_ckpt_init(lz);
+	if (!err)
+		err = lz_nodes_init(lz);
+	if (!err)
+		err = lz_gc_init(lz);
+	if (err)
+		return err;
+	/* Every piece may end with a link, the shortest being one block. */
+	lz->jbuf.buf = lz_alloc_blocks(2 * LZ_LOG_BLOCKS + 1);
+	return lz->jbuf.buf ? 0 : -ENOMEM;
+}
+
+static void free_zone_add(struct lz *lz, struct lz_zone *z)
+{
+	z->state = LZ_ZS_FREE;
+	z->resv = 0;
+	z->done = 0;
+	z->head = LZ_NO_OFFSET;
+	z->sum_seq = 0;
+	z->flags = 0;
+	list_add_tail(&z->list, &lz->free_list);
+	lz->nr_free++;
+}
+
+/* The checkpoint that makes a device usable. */
+static void loaded_waiter(struct lz_waiter *w, int err)
+{
+	w->arg = err ? 2 : 1;
+}
+
+static int first_checkpoint(struct lz *lz)
+{
+	struct lz_waiter w = { .fn = loaded_waiter };
+	u64 i;
+
+	for (i = 0; i < lz->ztab.n[0]; i++)
+		lz->ztab.dirty[0][i] = 1;
+	lz->loading = true;
+	lz->loaded = true;
+	lz_request_checkpoint(lz, &w);
+	while (!w.arg) {
+		lz_run(lz);
+		if (w.arg)
+			break;
+		if (!lz->cmds) {
+			lz_say(lz, 'e', "no room to write a checkpoint: %u free zones, %u of metadata",
+			       lz->nr_free, lz->nr_meta);
+			return -ENOSPC;
+		}
+		lz->ops->wait(lz->ctx);
+	}
+	lz_sync(lz);
+	lz->loading = false;
+	if (lz->ckpt.failed || lz->mode != LZ_MODE_RW)
+		return lz->mode == LZ_MODE_RW ? -EUCLEAN : -EIO;
+	return w.arg == 1 ? 0 : -EIO;
+}
+
+/* The journal needs a place before the cut can name it. */
+static int open_journal(struct lz *lz)
+{
+	u64 addr;
+	bool link;
+
+	if (lz->js->zone != LZ_NONE && lz->js->off + 1 < lz->g.zone_cap)
+		return 0;
+	lz->js->zone = LZ_NONE;
+	if (!lz_stream_take(lz, lz->js, 1, &addr, &link)) {
+		lz_say(lz, 'e', "no free zone for the journal");
+		return -ENOSPC;
+	}
+	lz->js->off = 0;
+	return 0;
+}
+
+/* lz_load_empty - write the first checkpoint of a drive whose zones are all empty. */
+int lz_load_empty(struct lz *lz, const struct lz_super_info *si)
+{
+	int err;
+	u32 i;
+
+	lz->si = *si;
+	err = setup(lz);
+	if (err)
+		return err;
+	lz->epoch = 1;
+	lz->jseq = 1;
+	for (i = 0; i < lz->g.nr_zones; i++) {
+		if (i < 2)
+			lz->zone[i].state = LZ_ZS_ROOT;
+		else
+			free_zone_add(lz, &lz->zone[i]);
+	}
+	lz->ckpt.clean = true;
+	err = open_journal(lz);
+	return err ? err : first_checkpoint(lz);
+}
+
+/* Reads a node of @t and passes its block to @take. */
+static int read_node(struct lz *lz, struct lz_tree *t, u32 level, u64 idx, void *buf)
+{
+	struct lz_want w = {
+		.uuid = lz->si.uuid, .type = t->type, .level = level,
+		.addr = t->addr[level][idx], .index = idx, .epoch_max = lz->epoch,
+	};
+	char why[160];
+	int err;
+
+	if (lz_addr_zone(lz, w.addr) < 2 || lz_addr_zone(lz, w.addr) >= lz->si.nr_zones) {
+		lz_say(lz, 'e', "metadata node %u.%llu: block %llu is past the drive", level,
+		       (unsigned long long)idx, (unsigned long long)w.addr);
+		return -EUCLEAN;
+	}
+	err = lz_read_sync(lz, w.addr, 1, buf);
+	if (err) {
+		lz_say(lz, 'e', "metadata block %llu cannot be read: error %d",
+		       (unsigned long long)w.addr, err);
+		return err;
+	}
+	if (!lz_valid(buf, &w, why, sizeof(why))) {
+		lz_say(lz, 'e', "metadata: %s", why);
+		return -EUCLEAN;
+	}
+	return 0;
+}
+
+/* Fills the address arrays from the root down. */
+static int load_tree(struct lz *lz, struct lz_tree *t, const __le64 *top, void *buf)
+{
+	const struct lz_node *n = buf;
+	u32 l = t->levels - 1;
+	u64 i, j;
+	int err;
+
+	for (i = 0; i < t->n[l]; i++)
+		t->addr[l][i] = le64_to_cpu(top[i]);
+	for (; l; l--) {
+		for (i = 0; i < t->n[l]; i++) {
+			if (t->addr[l][i] == LZ_NOWHERE)
+				continue;
+			err = read_node(lz, t, l, i, buf);
+			if (err)
+				return err;
+			for (j = 0; j < LZ_NODE_ENTRIES; j++) {
+				u64 k = i * LZ_NODE_ENTRIES + j;
+
+				if (k < t->n[l - 1])
+					t->addr[l - 1][k] = le64_to_cpu(n->e[j]);
+			}
+		}
+	}
+	return 0;
+}
+
+static void decode_zone(struct lz *lz, struct lz_zone *z, const struct lz_zent *e)
+{
+	z->gen = le32_to_cpu(e->gen);
+	z->state = e->state;
+	z->class = e->class;
+	z->flags = le16_to_cpu(e->flags);
+	z->tree_valid = le32_to_cpu(e->valid);
+	z->head = le32_to_cpu(e->head);
+	z->sum_seq = le32_to_cpu(e->sum_seq);
+	z->seq = le64_to_cpu(e->seq);
+	atomic_set(&z->valid, z->tree_valid);
+	/* Whether a zone is the log's follows from what lies in it. */
+	if (z->state == LZ_ZS_META || z->state == LZ_ZS_ROOT)
+		z->state = LZ_ZS_FREE;
+	if (z->head != LZ_NO_OFFSET)
+		z->need = z->head + 1;
+	if ((u64)atomic64_read(&lz->write_seq) < z->seq)
+		atomic64_set(&lz->write_seq, z->seq);
+}
+
+static int load_zones(struct lz *lz, void *buf)
+{
+	const struct lz_znode *n = buf;
+	u64 i;
+	u32 j;
+	int err;
+
+	for (i = 0; i < lz->ztab.n[0]; i++) {
+		if (lz->ztab.addr[0][i] == LZ_NOWHERE)
+			continue;
+		err = read_node(lz, &lz->ztab, 0, i, buf);
+		if (err)
+			return err;
+		for (j = 0; j < LZ_ZNODE_ENTRIES; j++) {
+			u32 zone = i * LZ_ZNODE_ENTRIES + j;
+
+			if (zone < lz->g.nr_zones)
+				decode_zone(lz, &lz->zone[zone], &n->e[j]);
+		}
+	}
+	return 0;
+}
+
+static int count_live(struct lz *lz, struct lz_tree *t)
+{
+	u32 l, zone;
+	u64 i;
+
+	for (l = 0; l < t->levels; l++) {
+		for (i = 0; i < t->n[l]; i++) {
+			if (t->addr[l][i] == LZ_NOWHERE)
+				continue;
+			zone = lz_addr_zone(lz, t->addr[l][i]);
+			if (zone < 2 || zone >= lz->g.nr_zones) {
+				lz_say(lz, 'e', "metadata node %u.%llu lies in zone %u, which is none",
+				       l, (unsigned long long)i, zone);
+				return -EUCLEAN;
+			}
+			lz->zone[zone].state = LZ_ZS_META;
+			lz->zone[zone].live++;
+		}
+	}
+	return 0;
+}
+
+/* What replay marked as unjournalled is in the journal already. */
+static void replay_settle(struct lz *lz)
+{
+	u32 n = atomic_read(&lz->active->used), i;
+
+	for (i = 0; i < n; i++)
+		lz->active->e[i].key &= ~LZ_DENT_UNC;
+	for (i = 0; i < LZ_NR_SHARDS; i++)
+		lz->shard[i].unc = LZ_NONE;
+	atomic_set(&lz->uncommitted, 0);
+	atomic_set(&lz->delta_space, (int)lz->delta_cap - (int)n);
+}
+
+/* Blocks of @zone that a summary written since the checkpoint names. */
+static int mark_named(struct lz *lz, const struct lz_replay *r, u32 zone, u8 *named, void *buf)
+{
+	struct lz_zone *z = &lz->zone[zone];
+	const struct lz_summary *s = buf;
+	u32 i, j, k;
+
+	for (i = 0; i < r->nr_sum; i++) {
+		const struct lz_sumrec *m = &r->sum[i];
+
+		if (m->zone != zone || m->gen != z->gen)
+			continue;
+		for (k = 0; k < m->n; k++) {
+			struct lz_want w = {
+				.uuid = lz->si.uuid, .type = LZ_BT_SUMMARY, .addr = LZ_NO_ADDR,
+				.index = zone, .epoch_max = lz->epoch,
+			};
+			char why[160] = "cannot be read";
+
+			if (lz_read_sync(lz, lz_zone_addr(lz, zone, m->off + k), 1, buf) ||
+			    !lz_valid(buf, &w, why, sizeof(why))) {
+				lz_say(lz, 'w', "zone %u, summary at offset %u: %s", zone,
+				       m->off + k, why);
+				return -EIO;
+			}
+			for (j = 0; j < le32_to_cpu(s->h.count); j++) {
+				u32 off = lz_sum_offset(le64_to_cpu(s->e[j]));
+
+				if (off < lz->g.zone_cap)
+					named[off] = 1;
+			}
+		}
+	}
+	return 0;
+}
+
+/*
+ * Brings back the list of blocks of @zone that no summary names, in the slot's
+ * ring. False if they do not fit there, or are not known.
+ */
+static bool restore_ring(struct lz *lz, const struct lz_replay *r, u32 zone,
+			 struct lz_open *o, u8 *named, void *buf, u32 *left)
+{
+	struct lz_zone *z = &lz->zone[zone];
+	u32 i, j;
+
+	*left = 0;
+	memset(named, 0, lz->g.zone_cap);
+	if (mark_named(lz, r, zone, named, buf)) {
+		*left = 1;
+		return false;
+	}
+	for (i = 0; i < r->nr_name; i++) {
+		const struct lz_name *m = &r->name[i];
+
+		if (lz_addr_zone(lz, m->addr) != zone || m->gen != z->gen)
+			continue;
+		for (j = 0; j < m->len; j++) {
+			u32 off = lz_addr_off(lz, m->addr) + j;
+
+			if (named[off])
+				continue;
+			named[off] = 1;
+			(*left)++;
+			if (!o || o->put == lz->ring_size)
+				continue;
+			o->ring[o->put++] = lz_sum_pack(off, m->lba + j);
+		}
+	}
+	if (!o || *left > o->put)
+		return !*left;
+	o->unsum = o->put;
+	return z->resv + DIV_ROUND_UP(o->unsum, LZ_SUMMARY_ENTRIES) <= lz->g.zone_cap;
+}
+
+struct load {
+	struct lz_replay r;
+	const struct lz_zone_report *rep;
+	u8 *named;
+	void *buf;
+	u32 stale;
+	bool ro;
+};
+
+static int finish_zone(struct lz *lz, u32 zone)
+{
+	struct lz_cmd c = { .op = LZ_OP_FINISH, .addr = lz_zone_addr(lz, zone, 0) };
+	int err = lz_cmd_sync(lz, &c);
+
+	if (err)
+		lz_say(lz, 'e', "zone %u cannot be finished: error %d", zone, err);
+	else
+		lz_count(lz, LZ_ST_FINISHES_LOAD, 1);
+	return err;
+}
+
+/* A data zone that holds, or may hold, something. */
+static int adopt_data(struct lz *lz, struct load *l, u32 zone)
+{
+	const struct lz_zone_report *rep = &l->rep[zone];
+	struct lz_zone *z = &lz->zone[zone];
+	struct lz_open *o = NULL;
+	u32 left;
+	int err;
+
+	if (z->need > rep->wp || (rep->cond == LZ_COND_EMPTY && atomic_read(&z->valid) > 0))
+		z->suspect = true;
+	if (rep->cond == LZ_COND_EMPTY && !z->suspect) {
+		free_zone_add(lz, z);
+		return 0;
+	}
+	z->resv = rep->cond == LZ_COND_OPEN ? rep->wp : lz->g.zone_cap;
+	z->done = z->resv;
+	if (rep->cond == LZ_COND_READONLY || rep->cond == LZ_COND_OFFLINE ||
+	    (z->flags & LZ_ZF_BAD)) {
+		z->state = LZ_ZS_BAD;
+		z->flags |= LZ_ZF_BAD | LZ_ZF_SCAN;
+		z->failed = true;
+		if (rep->cond == LZ_COND_OPEN && !l->ro)
+			finish_zone(lz, zone);
+		return 0;
+	}
+	if (rep->cond == LZ_COND_OPEN && !z->suspect && lz->nr_open < lz->data_slots)
+		o = lz_open_slot(lz, z, z->flags & LZ_ZF_GC);
+	if (o && restore_ring(lz, &l->r, zone, o, l->named, l->buf, &left)) {
+		z->state = LZ_ZS_OPEN;
+		if (!lz_zone_room(lz, z))
+			z->closing = true;
+		return 0;
+	}
+	if (!o) {
+		restore_ring(lz, &l->r, zone, NULL, l->named, l->buf, &left);
+		if (left)
+			z->flags |= LZ_ZF_SCAN;
+	} else {
+		z->flags |= LZ_ZF_SCAN;
+		lz_open_release(lz, z);
+	}
+	z->state = LZ_ZS_FULL;
+	if (rep->cond == LZ_COND_OPEN && !l->ro) {
+		err = finish_zone(lz, zone);
+		if (err)
+			return err;
+		z->resv = lz->g.zone_cap;
+		z->done = z->resv;
+	}
+	return 0;
+}
+
+/* A zone of the log: go on in it, or close it. */
+static int adopt_meta(struct lz *lz, struct load *l, u32 zone, u32 node_zone)
+{
+	const struct lz_zone_report *rep = &l->rep[zone];
+	struct lz_stream *s = NULL;
+
+	lz->nr_meta++;
+	if (rep->cond == LZ_COND_EMPTY && lz->zone[zone].live) {
+		lz_say(lz, 'e', "zone %u holds %u metadata nodes, but the drive says it is empty",
+		       zone, lz->zone[zone].live);
+		return -EUCLEAN;
+	}
+	if (zone == lz->js->zone)
+		s = lz->js;
+	else if (zone == node_zone && lz->ns != lz->js)
+		s = lz->ns;
+	if (s && rep->wp + 1 < lz->g.zone_cap &&
+	    (rep->cond == LZ_COND_OPEN || rep->cond == LZ_COND_EMPTY)) {
+		s->zone = zone;
+		s->off = rep->wp;
+		return 0;
+	}
+	if (s)
+		s->zone = LZ_NONE;
+	if (rep->cond == LZ_COND_OPEN && !l->ro)
+		return finish_zone(lz, zone);
+	return 0;
+}
+
+static int reset_stale(struct lz *lz, u32 zone)
+{
+	struct lz_cmd c = { .op = LZ_OP_RESET, .addr = lz_zone_addr(lz, zone, 0) };
+	int err = lz_cmd_sync(lz, &c);
+	struct lz_zone *z = &lz->zone[zone];
+
+	if (err) {
+		lz_say(lz, 'w', "zone %u cannot be reset (error %d): set aside", zone, err);
+		z->state = LZ_ZS_BAD;
+		z->flags = LZ_ZF_BAD;
+		return 0;
+	}
+	lz_count(lz, LZ_ST_RESETS_STALE, 1);
+	z->gen++;
+	free_zone_add(lz, z);
+	return 0;
+}
+
+/*
+ * What nobody knows. Open ones are reset at once, so that the budget holds, and
+ * as many more as the log may need; the rest in the background.
+ */
+static int adopt_free(struct lz *lz, struct load *l, u32 zone)
+{
+	const struct lz_zone_report *rep = &l->rep[zone];
+	struct lz_zone *z = &lz->zone[zone];
+
+	if (rep->cond == LZ_COND_READONLY || rep->cond == LZ_COND_OFFLINE ||
+	    (z->flags & LZ_ZF_BAD)) {
+		z->state = LZ_ZS_BAD;
+		z->flags |= LZ_ZF_BAD;
+		return 0;
+	}
+	if (rep->cond == LZ_COND_EMPTY) {
+		free_zone_add(lz, z);
+		return 0;
+	}
+	if (l->ro) {
+		z->state = LZ_ZS_FREE;
+		return 0;
+	}
+	if (rep->cond == LZ_COND_OPEN || l->stale < lz->si.meta_zones) {
+		l->stale++;
+		return reset_stale(lz, zone);
+	}
+	z->state = LZ_ZS_FREE;
+	list_add_tail(&z->list, &lz->stale);
+	lz->nr_unready++;
+	return 0;
+}
+
+static int reconcile(struct lz *lz, struct load *l, u32 node_zone)
+{
+	u32 i;
+	int err = 0;
+
+	/* What is open without need goes first: the drive's limit counts it. */
+	for (i = 2; i < lz->g.nr_zones && !err; i++) {
+		if (lz->zone[i].state == LZ_ZS_FREE ||
+		    (lz->zone[i].state == LZ_ZS_BAD && !atomic_read(&lz->zone[i].valid)))
+			err = adopt_free(lz, l, i);
+	}
+	for (i = 2; i < lz->g.nr_zones && !err; i++) {
+		struct lz_zone *z = &lz->zone[i];
+
+		if (z->state == LZ_ZS_META)
+			err = adopt_meta(lz, l, i, node_zone);
+		else if (z->state == LZ_ZS_OPEN || z->state == LZ_ZS_FULL ||
+			 (z->state == LZ_ZS_BAD && atomic_read(&z->valid)))
+			err = adopt_data(lz, l, i);
+	}
+	return err;
+}
+
+/*
+ * lz_load_verify - all overwrites are settled: a zone the drive has less of
+ * than it must, and in which something is valid, has lost it.
+ */
+bool lz_load_verify(struct lz *lz)
+{
+	bool ok = true;
+	u32 i;
+
+	for (i = 0; i < lz->g.nr_zones; i++) {
+		struct lz_zone *z = &lz->zone[i];
+
+		if (!z->suspect || !z->tree_valid)
+			continue;
+		lz_say(lz, 'e', "zone %u: %u valid blocks, but the drive's write pointer says they are not there; was it reset by someone else?",
+		       i, z->tree_valid);
+		ok = false;
+	}
+	return ok;
+}
+
+static int load(struct lz *lz, struct load *l)
+{
+	struct lz_root *root;
+	int err;
+	u32 i;
+
+	err = lz_super_read(lz, &lz->si, false);
+	if (err)
+		return err;
+	if (lz->si.compat_ro && !l->ro) {
+		lz_say(lz, 'e', "features %#x allow reading only", lz->si.compat_ro);
+		return -EPROTONOSUPPORT;
+	}
+	err = setup(lz);
+	if (err)
+		return err;
+	l->named = lz_zalloc_array(lz->g.zone_cap, 1);
+	l->buf = lz_alloc_blocks(2);
+	if (!l->named || !l->buf)
+		return -ENOMEM;
+	root = (struct lz_root *)((u8 *)l->buf + LZ_BLOCK_SIZE);
+	err = lz_root_find(lz, l->rep, root);
+	if (err)
+		return err;
+	lz->epoch = le64_to_cpu(root->h.epoch);
+	lz->ckpt.number = le64_to_cpu(root->h.seq);
+	lz->commit.number = le64_to_cpu(root->commit);
+	lz->committed = lz->commit.number;
+	atomic64_set(&lz->write_seq, le64_to_cpu(root->write_seq));
+	for (i = 0; i < LZ_NR_STATS; i++)
+		lz_count_set(&lz->stat[i], le64_to_cpu(root->stats[i]));
+	err = load_tree(lz, &lz->map, root->map_top, l->buf);
+	if (!err)
+		err = load_tree(lz, &lz->ztab, root->ztab_top, l->buf);
+	if (!err)
+		err = load_zones(lz, l->buf);
+	if (err)
+		return err;
+	lz->zone[0].state = LZ_ZS_ROOT;
+	lz->zone[1].state = LZ_ZS_ROOT;
+	err = count_live(lz, &lz->map);
+	if (!err)
+		err = count_live(lz, &lz->ztab);
+	if (!err)
+		err = lz_replay(lz, l->rep, root, &l->r);
+	if (err)
+		return err;
+	replay_settle(lz);
+	err = reconcile(lz, l, le32_to_cpu(root->node_zone));
+	if (err)
+		return err;
+	if (l->r.commits || !(le32_to_cpu(root->flags) & LZ_ROOT_CLEAN))
+		lz_say(lz, 'i', "recovered: checkpoint %llu and %llu commits",
+		       (unsigned long long)lz->ckpt.number, (unsigned long long)l->r.commits);
+	return 0;
+}
+
+int lz_load(struct lz *lz, const struct lz_zone_report *rep, u32 flags)
+{
+	struct load l = { .rep = rep, .ro = flags & LZ_LOAD_RO };
+	int err;
+	u32 i;
+
+	lz->loading = true;
+	err = load(lz, &l);
+	lz_replay_free(&l.r);
+	lz_free(l.named);
+	lz_free_blocks(l.buf);
+	if (!err && l.ro) {
+		lz->mode = LZ_MODE_RO;
+		lz->loaded = true;
+	} else if (!err) {
+		if (!lz_planted(LZ_PLANT_EPOCH_NOT_RAISED))
+			lz->epoch++;
+		err = open_journal(lz);
+		if (!err)
+			err = first_checkpoint(lz);
+	}
+	lz->loading = false;
+	if (err)
+		return err;
+	for (i = 0; i < lz->g.nr_zones; i++) {
+		struct lz_zone *z = &lz->zone[i];
+
+		if ((z->state == LZ_ZS_FULL || z->state == LZ_ZS_OPEN ||
+		     (z->state == LZ_ZS_BAD && z->failed)) && !l.ro && z->resv &&
+		    !atomic_read(&z->valid))
+			lz_zone_emptied(lz, z);
+	}
+	return 0;
+}

@@ -1,0 +1,544 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Garbage collection: moves what is valid out of a victim.
+ *
+ * The victim's summaries, newest first, say whose blocks it held; the map says
+ * which of them still live there. Those are read, appended to a zone of their
+ * class, and mapped only if the map still names the old place, so a block
+ * written meanwhile is never replaced. GC does not free the zone: it becomes
+ * empty like any other and is reset by reset.c.
+ *
+ * A zone whose summaries are incomplete (a write to it failed, a cut took the
+ * room for the last one, or they do not check) is cleaned by searching the map,
+ * after a checkpoint, for all that points into it.
+ *
+ * GC may open the reserve zones, which users may not, and has its share of the
+ * delta. It does not wait for users, only for commits and checkpoints.
+ */
+#include "lz.h"
+
+/* Zones above the reserve at which GC begins. */
+#define LZ_GC_START	3u
+
+static void pace_in(struct lz *lz, struct lz_pace_in *in)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&lz->place_lock, flags);
+	in->free_zones = lz_free_for(lz, true);
+	spin_unlock_irqrestore(&lz->place_lock, flags);
+	in->reserve = lz->si.gc_zones;
+	in->start = lz->si.gc_zones + LZ_GC_START;
+}
+
+static void earn(struct lz *lz, u32 blocks)
+{
+	struct lz_pace_in in;
+	u32 share;
+
+	pace_in(lz, &in);
+	share = lz_pace_user_share(&in);
+	WRITE_ONCE(lz->pacing, share != ~0u);
+	if (share != ~0u && atomic_read(&lz->credit) < (int)(4 * lz->g.zone_cap))
+		atomic_add((u64)share * blocks / 256, &lz->credit);
+	lz_feed(lz);
+}
+
+static u32 pick(struct lz *lz)
+{
+	struct lz_pace_in in;
+	u32 best = LZ_NONE, i;
+	u64 top = 0, now = atomic64_read(&lz->write_seq);
+	u8 how = lz->o.victim;
+
+	pace_in(lz, &in);
+	/* At the reserve what counts is space, and soon. */
+	if (in.free_zones <= in.reserve)
+		how = LZ_VICTIM_GREEDY;
+	for (i = 0; i < lz->g.nr_zones; i++) {
+		struct lz_zone *z = &lz->zone[i];
+		u32 valid = atomic_read(&z->valid);
+		u64 score;
+
+		if ((z->state != LZ_ZS_FULL && z->state != LZ_ZS_BAD) || !valid ||
+		    z->draining || z->gc_ckpt > lz->ckpt.number)
+			continue;
+		if (z->state == LZ_ZS_BAD)
+			return i;
+		score = lz_victim_score(how, valid, lz->g.zone_cap, now - z->seq);
+		if (score > top) {
+			top = score;
+			best = i;
+		}
+	}
+	return best;
+}
+
+static void summary_read(struct lz *lz, struct lz_cmd *cmd)
+{
+	lz->gc.busy = false;
+	lz->gc.error = cmd->error;
+	lz->progress = true;
+}
+
+static void read_summary(struct lz *lz)
+{
+	struct lz_gc *gc = &lz->gc;
+
+	gc->state = LZ_GC_SUMMARY;
+	gc->busy = true;
+	gc->cmd = (struct lz_cmd){
+		.op = LZ_OP_READ, .addr = lz_zone_addr(lz, gc->victim, gc->head),
+		.nblocks = min3_u32(LZ_SUM_BLOCKS, lz->g.zone_cap - gc->head, lz->append_max),
+		.buf = gc->buf, .meta = true, .done = summary_read,
+	};
+	lz_submit(lz, &gc->cmd);
+}
+
+static void ckpt_done(struct lz_waiter *w, int err)
+{
+	struct lz_gc *gc = container_of(w, struct lz_gc, ckpt);
+
+	gc->ckpt_done = true;
+	gc->error = err;
+}
+
+static void begin_scan(struct lz *lz)
+{
+	struct lz_gc *gc = &lz->gc;
+
+	gc->scan = true;
+	gc->leaf = 0;
+	gc->n = 0;
+	gc->pos = 0;
+	gc->ckpt_done = false;
+	gc->ckpt.fn = ckpt_done;
+	gc->state = LZ_GC_CKPT;
+	lz_request_checkpoint(lz, &gc->ckpt);
+}
+
+static int cmp_u64(const void *a, const void *b)
+{
+	u64 x = *(const u64 *)a, y = *(const u64 *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* Takes over the entries of the summary read; false: it does not check. */
+static bool parse_summary(struct lz *lz)
+{
+	struct lz_gc *gc = &lz->gc;
+	struct lz_zone *z = &lz->zone[gc->victim];
+	u32 group = le32_to_cpu(gc->buf->group), i, j;
+	char why[160];
+
+	gc->n = 0;
+	gc->pos = 0;
+	if (gc->error)
+		return false;
+	for (i = 0; i < (i ? group : 1); i++) {
+		struct lz_summary *s = &gc->buf[i];
+		struct lz_want w = {
+			.uuid = lz->si.uuid, .type = LZ_BT_SUMMARY, .addr = LZ_NO_ADDR,
+			.index = gc->victim, .epoch_max = lz->epoch,
+		};
+
+		if (!lz_valid(s, &w, why, sizeof(why))) {
+			lz_say(lz, 'w', "zone %u, summary at offset %u: %s", gc->victim,
+			       gc->head + i, why);
+			return false;
+		}
+		if (!i)
+			group = le32_to_cpu(s->group);
+		if (group > LZ_SUM_BLOCKS || group > gc->cmd.nblocks ||
+		    le32_to_cpu(s->gen) != z->gen || le32_to_cpu(s->nth) != i ||
+		    le64_to_cpu(s->h.seq) != gc->seq - group + 1 + i) {
+			lz_say(lz, 'w', "zone %u, summary at offset %u: of another life",
+			       gc->victim, gc->head + i);
+			return false;
+		}
+		for (j = 0; j < le32_to_cpu(s->h.count); j++)
+			gc->ent[gc->n++] = le64_to_cpu(s->e[j]);
+	}
+	gc->prev = le32_to_cpu(gc->buf->prev);
+	gc->seq -= group;
+	sort(gc->ent, gc->n, sizeof(*gc->ent), cmp_u64, NULL);
+	return true;
+}
+
+/* Gathers what the next leaf maps into the victim. False: wait. */
+static bool scan_leaf(struct lz *lz)
+{
+	struct lz_gc *gc = &lz->gc;
+	u64 first = gc->leaf * LZ_NODE_ENTRIES;
+	struct lz_cached *c;
+	int err;
+	u32 j;
+
+	gc->n = 0;
+	gc->pos = 0;
+	if (lz->map.addr[0][gc->leaf] != LZ_NOWHERE) {
+		c = lz_leaf_get(lz, gc->leaf, &err);
+		if (!c && !err)
+			return false;
+		for (j = 0; c && j < LZ_NODE_ENTRIES; j++) {
+			u64 a = le64_to_cpu(c->node->e[j]);
+
+			if (a != LZ_NOWHERE && lz_addr_zone(lz, a) == gc->victim)
+				gc->ent[gc->n++] = lz_sum_pack(lz_addr_off(lz, a), first + j);
+		}
+	}
+	sort(gc->ent, gc->n, sizeof(*gc->ent), cmp_u64, NULL);
+	gc->leaf++;
+	return true;
+}
+
+static void slot_read(struct lz *lz, struct lz_cmd *cmd)
+{
+	struct lz_gc_slot *s = cmd->priv;
+
+	if (cmd->error)
+		s->error = cmd->error;
+	if (!--s->reads)
+		s->state = LZ_SL_RESERVE;
+	lz->progress = true;
+}
+
+static void start_reads(struct lz *lz, struct lz_gc_slot *s)
+{
+	u32 i, k = 0, j;
+
+	s->state = LZ_SL_READ;
+	for (i = 0; i < s->n; i = j) {
+		for (j = i + 1; j < s->n && s->old[j] == s->old[j - 1] + 1; j++)
+			;
+		s->read[k++] = (struct lz_cmd){
+			.op = LZ_OP_READ, .addr = s->old[i], .nblocks = j - i,
+			.buf = s->buf + (size_t)i * LZ_BLOCK_SIZE,
+			.done = slot_read, .priv = s,
+		};
+	}
+	/* All are counted before the first may end. */
+	s->reads = k;
+	for (i = 0; i < k; i++)
+		lz_submit(lz, &s->read[i]);
+}
+
+/* Fills @s with live blocks. False: a leaf must be read first. */
+static bool fill_slot(struct lz *lz, struct lz_gc_slot *s)
+{
+	struct lz_gc *gc = &lz->gc;
+
+	while (s->n < gc->run && gc->pos < gc->n) {
+		u64 e = gc->ent[gc->pos], lba = lz_sum_lba(e), a;
+		int err;
+
+		if (lba >= lz->si.logical_blocks) {
+			gc->pos++;
+			continue;
+		}
+		a = lz_map_get(lz, lba);
+		if (a == LZ_MISS) {
+			lz_leaf_get(lz, div_u64(lba, LZ_NODE_ENTRIES), &err);
+			if (!err)
+				return false;
+		} else if (a == lz_zone_addr(lz, gc->victim, lz_sum_offset(e)) ||
+			   lz_planted(LZ_PLANT_STALE_SUMMARY)) {
+			s->lba[s->n] = lba;
+			s->old[s->n++] = lz_zone_addr(lz, gc->victim, lz_sum_offset(e));
+		}
+		gc->pos++;
+	}
+	return true;
+}
+
+static void slot_appended(struct lz *lz, struct lz_cmd *cmd)
+{
+	struct lz_gc_slot *s = cmd->priv;
+	struct lz_zone *z = &lz->zone[s->w.zone];
+
+	lz->progress = true;
+	if (!cmd->error) {
+		s->state = LZ_SL_MAP;
+		s->next = 0;
+		s->named = 0;
+		s->used = 0;
+		return;
+	}
+	lz_delta_return(lz, s->w.nblocks);
+	lz_zone_done(lz, z, s->w.nblocks, 0);
+	lz_zone_aside(lz, z, cmd->error);
+	s->state = LZ_SL_RESERVE;
+	if (++s->tries == 4)
+		lz_set_mode(lz, LZ_MODE_FAIL, "GC cannot write", cmd->error);
+}
+
+static void slot_append(struct lz *lz, struct lz_gc_slot *s)
+{
+	u32 want = s->n - s->done;
+
+	if (!lz_delta_reserve(lz, want, true))
+		return;
+	if (lz_zone_reserve(lz, s->class, true, min(want, lz->append_max), &s->w)) {
+		lz_delta_return(lz, want);
+		return;
+	}
+	lz_delta_return(lz, want - s->w.nblocks);
+	s->append = (struct lz_cmd){
+		.op = LZ_OP_APPEND, .addr = lz_zone_addr(lz, s->w.zone, 0),
+		.nblocks = s->w.nblocks, .buf = s->buf + (size_t)s->done * LZ_BLOCK_SIZE,
+		.class = s->class, .done = slot_appended, .priv = s,
+	};
+	s->state = LZ_SL_APPEND;
+	lz->progress = true;
+	lz_submit(lz, &s->append);
+}
+
+/* Maps what landed. False: a leaf must be read first. */
+static bool slot_map(struct lz *lz, struct lz_gc_slot *s)
+{
+	struct lz_zone *z = &lz->zone[s->w.zone];
+
+	for (; s->next < s->w.nblocks; s->next++) {
+		u64 addr = s->append.result + s->next, lba = s->lba[s->done + s->next];
+		int ret, err;
+
+		atomic_inc(&z->valid);
+		ret = lz_map_remap(lz, lba, s->old[s->done + s->next], addr);
+		if (ret == -EAGAIN) {
+			atomic_dec(&z->valid);
+			lz_leaf_get(lz, div_u64(lba, LZ_NODE_ENTRIES), &err);
+			if (!err)
+				return false;
+			continue;
+		}
+		if (ret) {
+			lz_zone_name(lz, z, lz_addr_off(lz, addr), lba, 1);
+			s->named++;
+			s->used += ret == 2;
+		} else {
+			lz_valid_sub(lz, addr, false);
+			lz_count(lz, LZ_ST_GC_LOST, 1);
+		}
+	}
+	lz_delta_return(lz, s->w.nblocks - s->used);
+	lz_zone_done(lz, z, s->w.nblocks, s->named);
+	lz_count(lz, LZ_ST_GC_COPIES, s->w.nblocks);
+	lz_count(lz, LZ_ST_CLASS_COPIES + s->class, s->w.nblocks);
+	s->done += s->w.nblocks;
+	s->state = s->done < s->n ? LZ_SL_RESERVE : LZ_SL_IDLE;
+	lz->progress = true;
+	earn(lz, s->w.nblocks);
+	return true;
+}
+
+/* A block of the victim cannot be read: it stays where it is. */
+static void slot_lost(struct lz *lz, struct lz_gc_slot *s)
+{
+	struct lz_zone *z = &lz->zone[lz->gc.victim];
+
+	lz_say(lz, 'e', "zone %u: block at offset %u or after cannot be read (error %d)",
+	       lz->gc.victim, lz_addr_off(lz, s->old[0]), s->error);
+	z->gc_ckpt = ~0ull;
+	s->state = LZ_SL_IDLE;
+	lz->progress = true;
+}
+
+/* Goes on with the copies. True: all are idle. */
+static bool slots_step(struct lz *lz)
+{
+	struct lz_gc *gc = &lz->gc;
+	bool idle = true;
+	u32 i;
+
+	for (i = 0; i < LZ_GC_SLOTS; i++) {
+		struct lz_gc_slot *s = &gc->slot[i];
+
+		if (s->state == LZ_SL_RESERVE && s->error)
+			slot_lost(lz, s);
+		if (s->state == LZ_SL_RESERVE && lz->mode == LZ_MODE_RW)
+			slot_append(lz, s);
+		if (s->state == LZ_SL_MAP)
+			slot_map(lz, s);
+		if (s->state == LZ_SL_IDLE && gc->state == LZ_GC_ENTRIES && gc->pos < gc->n) {
+			s->n = 0;
+			s->done = 0;
+			s->error = 0;
+			s->tries = 0;
+			s->class = lz->zone[gc->victim].class;
+			if (!fill_slot(lz, s) && !s->n)
+				return false;
+			if (s->n) {
+				lz->progress = true;
+				start_reads(lz, s);
+			}
+		}
+		idle &= s->state == LZ_SL_IDLE;
+	}
+	return idle;
+}
+
+static void victim_end(struct lz *lz)
+{
+	struct lz_gc *gc = &lz->gc;
+	struct lz_zone *z = &lz->zone[gc->victim];
+	u32 left = atomic_read(&z->valid);
+
+	if (z->gc_ckpt == ~0ull) {
+		/* Some of it cannot be read; it stays. */
+	} else if (left && gc->scan) {
+		lz_say(lz, 'w', "zone %u: %u blocks are counted that the map does not name",
+		       gc->victim, left);
+		z->gc_ckpt = ~0ull;
+	} else if (left) {
+		/* Overwrites not yet settled; or, the second time, blocks no summary names. */
+		if (z->gc_ckpt)
+			z->flags |= LZ_ZF_SCAN;
+		/* One under way may have been cut before the last overwrite. */
+		z->gc_ckpt = lz->ckpt.number + (lz->ckpt.state == LZ_CK_IDLE ? 1 : 2);
+		lz_ckpt_want(lz);
+	}
+	if (gc->want)
+		gc->want--;
+	gc->state = LZ_GC_IDLE;
+	earn(lz, lz->g.zone_cap - min(left, lz->g.zone_cap));
+	if (atomic_dec_and_test(&z->readers))
+		lz_kick(lz);
+	WRITE_ONCE(lz->commit_wanted, true);
+	lz->progress = true;
+}
+
+static void gc_begin(struct lz *lz)
+{
+	struct lz_gc *gc = &lz->gc;
+	struct lz_pace_in in;
+	struct lz_zone *z;
+
+	pace_in(lz, &in);
+	if (!lz_pace_gc_due(&in) && !gc->want) {
+		gc->no_victim = false;
+		if (lz->pacing) {
+			WRITE_ONCE(lz->pacing, false);
+			lz_feed(lz);
+		}
+		return;
+	}
+	if (gc->no_victim)
+		return;
+	gc->victim = pick(lz);
+	if (gc->victim == LZ_NONE) {
+		gc->no_victim = true;
+		gc->want = 0;
+		/* Counts may lag behind overwrites: settle them. */
+		if (atomic_read(&lz->active->used) || lz->active->nr_ext)
+			lz_ckpt_want(lz);
+		if (lz->pacing) {
+			WRITE_ONCE(lz->pacing, false);
+			lz_feed(lz);
+		}
+		return;
+	}
+	z = &lz->zone[gc->victim];
+	lz->progress = true;
+	atomic_inc(&z->readers);
+	lz_count(lz, LZ_ST_GC_VICTIMS, 1);
+	lz_trace(lz, LZ_TR_VICTIM, gc->victim, z->class, 0, 0, atomic_read(&z->valid),
+		 atomic64_read(&lz->write_seq) - z->seq);
+	if (in.free_zones <= in.start)
+		earn(lz, 0);
+	gc->scan = false;
+	gc->head = z->head;
+	gc->seq = z->sum_seq;
+	if ((z->flags & LZ_ZF_SCAN) || z->head == LZ_NO_OFFSET)
+		begin_scan(lz);
+	else
+		read_summary(lz);
+}
+
+/* lz_gc_step - go on cleaning, or begin if it is due. Machine. */
+void lz_gc_step(struct lz *lz)
+{
+	struct lz_gc *gc = &lz->gc;
+	bool idle;
+
+	if (gc->state == LZ_GC_IDLE) {
+		if (lz->mode == LZ_MODE_RW && !lz->stopping && !lz->loading)
+			gc_begin(lz);
+		return;
+	}
+	if (gc->state == LZ_GC_SUMMARY && !gc->busy) {
+		lz->progress = true;
+		if (parse_summary(lz))
+			gc->state = LZ_GC_ENTRIES;
+		else
+			begin_scan(lz);
+	}
+	if (gc->state == LZ_GC_CKPT && gc->ckpt_done)
+		gc->state = LZ_GC_SCAN;
+	if (gc->state == LZ_GC_SCAN && scan_leaf(lz)) {
+		gc->state = LZ_GC_ENTRIES;
+		lz->progress = true;
+	}
+	idle = slots_step(lz);
+	if (gc->state == LZ_GC_ENTRIES && gc->pos == gc->n) {
+		lz->progress = true;
+		if (lz->stopping)
+			gc->state = LZ_GC_DRAIN;
+		else if (gc->scan)
+			gc->state = gc->leaf < lz->map.n[0] ? LZ_GC_SCAN : LZ_GC_DRAIN;
+		else if (gc->prev == LZ_NO_OFFSET || gc->prev >= gc->head)
+			gc->state = LZ_GC_DRAIN;
+		else {
+			gc->head = gc->prev;
+			read_summary(lz);
+		}
+	}
+	if (gc->state == LZ_GC_DRAIN && idle)
+		victim_end(lz);
+}
+
+/* lz_request_gc - clean @zones zones, if there are any worth it. */
+void lz_request_gc(struct lz *lz, u32 zones)
+{
+	WRITE_ONCE(lz->gc.want, zones);
+	WRITE_ONCE(lz->gc.no_victim, false);
+	lz_kick(lz);
+}
+
+int lz_gc_init(struct lz *lz)
+{
+	struct lz_gc *gc = &lz->gc;
+	u32 i;
+
+	gc->run = min3_u32(LZ_GC_RUN, lz->append_max, lz->g.zone_cap);
+	gc->ent = lz_zalloc_array(LZ_SUM_BLOCKS * LZ_SUMMARY_ENTRIES, sizeof(u64));
+	gc->buf = lz_alloc_blocks(LZ_SUM_BLOCKS);
+	if (!gc->ent || !gc->buf)
+		return -ENOMEM;
+	for (i = 0; i < LZ_GC_SLOTS; i++) {
+		struct lz_gc_slot *s = &gc->slot[i];
+
+		s->buf = lz_alloc_blocks(gc->run);
+		s->lba = lz_zalloc_array(gc->run, sizeof(u64));
+		s->old = lz_zalloc_array(gc->run, sizeof(u64));
+		s->read = lz_zalloc_array(gc->run, sizeof(*s->read));
+		if (!s->buf || !s->lba || !s->old || !s->read)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+void lz_gc_exit(struct lz *lz)
+{
+	struct lz_gc *gc = &lz->gc;
+	u32 i;
+
+	for (i = 0; i < LZ_GC_SLOTS; i++) {
+		lz_free_blocks(gc->slot[i].buf);
+		lz_free(gc->slot[i].lba);
+		lz_free(gc->slot[i].old);
+		lz_free(gc->slot[i].read);
+	}
+	lz_free(gc->ent);
+	lz_free_blocks(gc->buf);
+}

@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Replaying the journal on top of a checkpoint.
+ *
+ * From where the root says, zone by zone along the links, block by block: a
+ * journal block must be the next in number and of the root's epoch, nodes in
+ * between are passed over, anything else is the end. A commit's records are
+ * applied only once its last block is there: zones first, then discards, then
+ * mappings, then summaries. Nothing is written.
+ */
+#include "lz.h"
+
+#define READ_BLOCKS	64u
+
+/* lz_grow - an array with room for @need entries of @size; frees @old on failure. */
+void *lz_grow(void *old, u32 *max, u32 need, size_t size)
+{
+	u32 n = max_t(u32, 256, *max);
+	void *p;
+
+	if (need <= *max)
+		return old;
+	while (n < need)
+		n *= 2;
+	p = lz_zalloc_array(n, size);
+	if (p && old)
+		memcpy(p, old, *max * size);
+	lz_free(old);
+	*max = p ? n : 0;
+	return p;
+}
+
+void lz_replay_free(struct lz_replay *r)
+{
+	lz_free(r->name);
+	lz_free(r->sum);
+}
+
+static int bad_record(struct lz *lz, const struct lz_jrec *rec, const char *what)
+{
+	lz_say(lz, 'e', "journal: record of type %u for %llu: %s", lz_jrec_type(rec),
+	       (unsigned long long)lz_jrec_lba(rec), what);
+	return -EUCLEAN;
+}
+
+static int replay_map(struct lz *lz, const struct lz_jrec *rec, struct lz_replay *r)
+{
+	u64 lba = lz_jrec_lba(rec), addr = lz_jrec_b(rec);
+	u32 len = lz_jrec_len(rec), zone = lz_addr_zone(lz, addr), off = lz_addr_off(lz, addr);
+	struct lz_zone *z;
+
+	if (lba + len > lz->si.logical_blocks || addr >= LZ_NOWHERE || zone < 2 ||
+	    zone >= lz->si.nr_zones || off + len > lz->g.zone_cap)
+		return bad_record(lz, rec, "past the device or the drive");
+	if (atomic_read(&lz->active->used) + len > 2 * lz->delta_cap)
+		return bad_record(lz, rec, "more updates than a journal may hold");
+	z = &lz->zone[zone];
+	r->name = lz_grow(r->name, &r->max_name, r->nr_name + 1, sizeof(*r->name));
+	if (!r->name)
+		return -ENOMEM;
+	r->name[r->nr_name++] = (struct lz_name){ addr, lba, len, z->gen };
+	z->need = max(z->need, off + len);
+	atomic_add(len, &z->valid);
+	lz_map_insert(lz, lba, addr, len);
+	return 0;
+}
+
+static int replay_discard(struct lz *lz, const struct lz_jrec *rec)
+{
+	u64 lba = lz_jrec_lba(rec), n = lz_jrec_b(rec);
+
+	if (!n || n > lz->si.logical_blocks || lba > lz->si.logical_blocks - n)
+		return bad_record(lz, rec, "past the device");
+	if (n >= LZ_EXTENT_MIN) {
+		lz_map_discard_replay(lz, lba, n);
+		return 0;
+	}
+	if (atomic_read(&lz->active->used) + n > 2 * lz->delta_cap)
+		return bad_record(lz, rec, "more updates than a journal may hold");
+	lz_map_insert(lz, lba, LZ_NOWHERE, n);
+	return 0;
+}
+
+static int replay_zone(struct lz *lz, const struct lz_jrec *rec, struct lz_replay *r)
+{
+	u64 zone = lz_jrec_lba(rec), b = lz_jrec_b(rec);
+	struct lz_zone *z;
+
+	if (zone < 2 || zone >= lz->si.nr_zones)
+		return bad_record(lz, rec, "no such zone");
+	z = &lz->zone[zone];
+	switch (lz_jrec_type(rec)) {
+	case LZ_JR_ZOPEN:
+		if (lz_jrec_len(rec) >= LZ_NR_CLASSES)
+			return bad_record(lz, rec, "no such class");
+		z->state = LZ_ZS_OPEN;
+		z->class = lz_jrec_len(rec);
+		z->gen = b;
+		z->flags = b >> 32;
+		z->head = LZ_NO_OFFSET;
+		z->sum_seq = 0;
+		z->need = 0;
+		break;
+	case LZ_JR_ZSUM:
+		if ((u32)b >= lz->g.zone_cap || !lz_jrec_len(rec) ||
+		    lz_jrec_len(rec) > LZ_SUM_BLOCKS)
+			return bad_record(lz, rec, "no such summary");
+		z->head = b;
+		z->sum_seq = b >> 32;
+		z->need = max(z->need, z->head + lz_jrec_len(rec));
+		r->sum = lz_grow(r->sum, &r->max_sum, r->nr_sum + 1, sizeof(*r->sum));
+		if (!r->sum)
+			return -ENOMEM;
+		r->sum[r->nr_sum++] = (struct lz_sumrec){ zone, z->gen, b, lz_jrec_len(rec) };
+		break;
+	case LZ_JR_ZBAD:
+		z->flags |= LZ_ZF_BAD | LZ_ZF_SCAN;
+		break;
+	}
+	lz_zone_touch(lz, z);
+	return 0;
+}
+
+static int apply(struct lz *lz, const struct lz_jrec *rec, u32 n, struct lz_replay *r)
+{
+	static const u8 order[] = {
+		LZ_JR_ZOPEN, LZ_JR_ZBAD, LZ_JR_DISCARD, LZ_JR_MAP, LZ_JR_ZSUM,
+	};
+	u32 i, k;
+	int err;
+
+	for (k = 0; k < ARRAY_SIZE(order); k++) {
+		for (i = 0; i < n; i++) {
+			if (lz_jrec_type(&rec[i]) != order[k])
+				continue;
+			if (order[k] == LZ_JR_MAP)
+				err = replay_map(lz, &rec[i], r);
+			else if (order[k] == LZ_JR_DISCARD)
+				err = replay_discard(lz, &rec[i]);
+			else
+				err = replay_zone(lz, &rec[i], r);
+			if (err)
+				return err;
+		}
+	}
+	r->commits++;
+	return 0;
+}
+
+struct walk {
+	u32 zone;
+	u32 off;
+	u64 seq;		/* wanted next */
+	u64 epoch;
+	struct lz_jrec *rec;	/* of the commit being gathered */
+	u32 nr_rec;
+	u32 max_rec;
+	u64 first;
+};
+
+/* One block. 1: go on, 0: the journal ends here. */
+static int walk_block(struct lz *lz, struct walk *k, const void *block, struct lz_replay *r)
+{
+	const struct lz_journal *j = block;
+	struct lz_want w = {
+		.uuid = lz->si.uuid, .type = le16_to_cpu(j->h.type),
+		.level = le16_to_cpu(j->h.level), .addr = lz_zone_addr(lz, k->zone, k->off),
+		.index = ~0ull,
+	};
+	u32 n, next;
+	int err;
+
+	if (w.type == LZ_BT_NODE || w.type == LZ_BT_ZNODE) {
+		k->off++;
+		return lz_valid(block, &w, NULL, 0);
+	}
+	w.type = LZ_BT_JOURNAL;
+	w.epoch = k->epoch;
+	w.seq = k->seq;
+	if (!lz_valid(block, &w, NULL, 0))
+		return 0;
+	lz->zone[k->zone].jlast = k->seq++;
+	next = le32_to_cpu(j->next_zone);
+	if (next != LZ_NONE) {
+		if (next < 2 || next >= lz->si.nr_zones) {
+			lz_say(lz, 'e', "journal: link to zone %u, which is none", next);
+			return -EUCLEAN;
+		}
+		k->zone = next;
+		k->off = 0;
+		lz->zone[next].state = LZ_ZS_META;
+		lz->zone[next].live = 0;
+		return 1;
+	}
+	k->off++;
+	if (k->nr_rec && le64_to_cpu(j->first) != k->first)
+		k->nr_rec = 0;
+	k->first = le64_to_cpu(j->first);
+	n = le32_to_cpu(j->h.count);
+	k->rec = lz_grow(k->rec, &k->max_rec, k->nr_rec + n, sizeof(*k->rec));
+	if (!k->rec)
+		return -ENOMEM;
+	memcpy(k->rec + k->nr_rec, j->r, n * sizeof(*k->rec));
+	k->nr_rec += n;
+	if (le32_to_cpu(j->more) && !lz_planted(LZ_PLANT_COMMIT_RECORD_IGNORED))
+		return 1;
+	err = apply(lz, k->rec, k->nr_rec, r);
+	lz->commit.number = le64_to_cpu(j->h.index);
+	lz->committed = lz->commit.number;
+	k->nr_rec = 0;
+	return err ? err : 1;
+}
+
+/* lz_replay - applies the journal; leaves js where it ended. */
+int lz_replay(struct lz *lz, const struct lz_zone_report *rep, const struct lz_root *root,
+	      struct lz_replay *r)
+{
+	u64 addr = le64_to_cpu(root->journal_addr);
+	struct walk k = {
+		.zone = lz_addr_zone(lz, addr), .off = lz_addr_off(lz, addr),
+		.seq = le64_to_cpu(root->journal_seq), .epoch = le64_to_cpu(root->h.epoch),
+	};
+	u8 *buf = lz_alloc_blocks(READ_BLOCKS);
+	u32 have, i, zone, hops = 0;
+	int err = 1;
+
+	if (!buf)
+		return -ENOMEM;
+	if (addr >= LZ_NOWHERE || k.zone < 2 || k.zone >= lz->si.nr_zones) {
+		lz_say(lz, 'e', "root: the journal begins at block %llu, past the drive",
+		       (unsigned long long)addr);
+		lz_free_blocks(buf);
+		return -EUCLEAN;
+	}
+	lz->zone[k.zone].state = LZ_ZS_META;
+	while (err > 0) {
+		zone = k.zone;
+		have = rep[zone].cond == LZ_COND_FULL ? lz->g.zone_cap :
+			min(rep[zone].wp, lz->g.zone_cap);
+		if (k.off >= have)
+			break;
+		have = min(have - k.off, min(READ_BLOCKS, lz->append_max));
+		if (lz_read_sync(lz, lz_zone_addr(lz, zone, k.off), have, buf)) {
+			lz_say(lz, 'e', "journal: zone %u, offset %u cannot be read", zone, k.off);
+			err = -EIO;
+			break;
+		}
+		for (i = 0; i < have && err > 0 && zone == k.zone; i++)
+			err = walk_block(lz, &k, buf + (size_t)i * LZ_BLOCK_SIZE, r);
+		if (zone != k.zone && ++hops > lz->si.nr_zones) {
+			lz_say(lz, 'e', "journal: its links run in a circle");
+			err = -EUCLEAN;
+		}
+	}
+	lz->js->zone = k.zone;
+	lz->jseq = k.seq;
+	lz_free(k.rec);
+	lz_free_blocks(buf);
+	return min(err, 0);
+}

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * From empty to free: when zones that hold nothing valid are reset.
+ *
+ * A zone that lost its last valid block is listed. The next commit takes the
+ * list before it collects updates, so those that emptied the zone are in it or
+ * in an earlier one. Once it is durable no state recovery could arrive at
+ * resolves a block to the zone; when its last reader has gone too, it is reset.
+ * Metadata zones come here when the root that frees them is durable.
+ */
+#include "lz.h"
+
+static bool due(struct lz *lz, struct lz_zone *z)
+{
+	bool yes = false;
+	unsigned long flags;
+
+	spin_lock_irqsave(&lz->place_lock, flags);
+	spin_lock(&z->lock);
+	if (atomic_read(&z->valid) > 0 || z->done != z->resv || !z->resv) {
+		yes = false;
+	} else if (z->state == LZ_ZS_FULL || z->state == LZ_ZS_BAD) {
+		yes = lz_reset_due(lz->o.reset, z->class, true);
+	} else if (z->state == LZ_ZS_OPEN && !z->closing) {
+		yes = lz_reset_due(lz->o.reset, z->class, false);
+		z->closing = yes;
+	}
+	if (yes)
+		z->draining = true;
+	spin_unlock(&z->lock);
+	if (yes)
+		lz_zones_uncur(lz, z);
+	spin_unlock_irqrestore(&lz->place_lock, flags);
+	return yes;
+}
+
+static bool again(struct lz_zone *z)
+{
+	/* Something is in flight to an open zone: look at it again later. */
+	return z->state == LZ_ZS_OPEN && !z->closing && !atomic_read(&z->valid) &&
+		READ_ONCE(z->done) != READ_ONCE(z->resv);
+}
+
+/* lz_reset_collect - the commit now starting will free these. */
+void lz_reset_collect(struct lz *lz)
+{
+	struct list_head list;
+	unsigned long flags;
+
+	INIT_LIST_HEAD(&list);
+	spin_lock_irqsave(&lz->list_lock, flags);
+	list_splice_tail_init(&lz->emptied, &list);
+	spin_unlock_irqrestore(&lz->list_lock, flags);
+	while (!list_empty(&list)) {
+		struct lz_zone *z = list_first_entry(&list, struct lz_zone, list);
+
+		/* Off the list before the look, or a later loss could be missed. */
+		spin_lock_irqsave(&lz->list_lock, flags);
+		list_del_init(&z->list);
+		z->listed = false;
+		spin_unlock_irqrestore(&lz->list_lock, flags);
+		smp_mb();
+		if (due(lz, z)) {
+			spin_lock_irqsave(&lz->list_lock, flags);
+			if (z->listed)
+				list_del_init(&z->list);
+			z->listed = true;
+			list_add_tail(&z->list, lz_planted(LZ_PLANT_RESET_BEFORE_COMMIT) ?
+				      &lz->ready : &lz->waiting);
+			spin_unlock_irqrestore(&lz->list_lock, flags);
+		} else if (again(z)) {
+			lz_zone_emptied(lz, z);
+		}
+	}
+}
+
+/* lz_reset_committed - the commit is durable. */
+void lz_reset_committed(struct lz *lz)
+{
+	list_splice_tail_init(&lz->waiting, &lz->ready);
+}
+
+static void reset_done(struct lz *lz, struct lz_cmd *cmd)
+{
+	struct lz_zone *z = cmd->priv;
+	u8 was = z->state;
+	unsigned long flags;
+
+	lz->reset_busy[cmd->arg] = false;
+	lz->resets--;
+	lz->progress = true;
+	if (was == LZ_ZS_META)
+		lz->meta_resets--;
+	spin_lock_irqsave(&lz->list_lock, flags);
+	z->listed = false;
+	spin_unlock_irqrestore(&lz->list_lock, flags);
+	if (cmd->error) {
+		lz_say(lz, 'w', "zone %u cannot be reset (error %d): set aside for good",
+		       lz_zone_nr(lz, z), cmd->error);
+		spin_lock_irqsave(&lz->place_lock, flags);
+		z->flags |= LZ_ZF_BAD;
+		z->failed = true;
+		if (was == LZ_ZS_META)
+			lz->nr_meta--;
+		if (was == LZ_ZS_FREE)
+			lz->nr_unready--;
+		lz_open_release(lz, z);
+		lz_zone_set_state(lz, z, LZ_ZS_BAD);
+		spin_unlock_irqrestore(&lz->place_lock, flags);
+		lz->ops->event(lz->ctx, LZ_EV_ZONE_ASIDE, lz_zone_nr(lz, z));
+		return;
+	}
+	switch (was) {
+	case LZ_ZS_META:
+		lz_count(lz, LZ_ST_RESETS_META, 1);
+		spin_lock_irqsave(&lz->place_lock, flags);
+		lz->nr_meta--;
+		spin_unlock_irqrestore(&lz->place_lock, flags);
+		break;
+	case LZ_ZS_FREE:
+		lz_count(lz, LZ_ST_RESETS_STALE, 1);
+		lz->nr_unready--;
+		break;
+	default:
+		lz_count(lz, z->by_gc ? LZ_ST_RESETS_GC : LZ_ST_RESETS_USER, 1);
+		lz_count(lz, LZ_ST_CLASS_RESETS + z->class, 1);
+	}
+	lz_zone_freed(lz, z);
+}
+
+static void start_reset(struct lz *lz, struct lz_zone *z)
+{
+	u32 i;
+
+	for (i = 0; lz->reset_busy[i]; i++)
+		;
+	lz->reset_busy[i] = true;
+	lz->resets++;
+	if (z->state == LZ_ZS_META)
+		lz->meta_resets++;
+	lz->reset_cmd[i] = (struct lz_cmd){
+		.op = LZ_OP_RESET, .addr = lz_zone_addr(lz, lz_zone_nr(lz, z), 0),
+		.done = reset_done, .priv = z, .arg = i,
+	};
+	lz->progress = true;
+	lz_submit(lz, &lz->reset_cmd[i]);
+}
+
+/* lz_reset_step - reset what may be reset. Machine. */
+void lz_reset_step(struct lz *lz)
+{
+	struct lz_zone *z, *n;
+	unsigned long flags;
+
+	list_for_each_entry_safe(z, n, &lz->ready, list) {
+		if (lz->resets == LZ_RESETS_MAX)
+			return;
+		smp_mb();
+		if (atomic_read(&z->readers) && !lz_planted(LZ_PLANT_RESET_WITH_READERS))
+			continue;
+		spin_lock_irqsave(&lz->list_lock, flags);
+		list_del_init(&z->list);
+		spin_unlock_irqrestore(&lz->list_lock, flags);
+		start_reset(lz, z);
+	}
+	while (!list_empty(&lz->stale) && lz->resets < LZ_RESETS_MAX) {
+		z = list_first_entry(&lz->stale, struct lz_zone, list);
+		list_del_init(&z->list);
+		start_reset(lz, z);
+	}
+}

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The metadata log: zones of the pool written front to back with ordinary
+ * writes, so that an address is known before its block is written.
+ *
+ * With a zone budget of six or more the journal and the nodes have a zone each,
+ * otherwise they share one; recovery reads both alike. Every zone the journal
+ * goes through ends with a link, a journal block without records that names the
+ * next zone. A link travels with the piece that reaches the end of the zone;
+ * the last piece of a commit waits for links on their way, so that a durable
+ * commit can always be found from the root.
+ */
+#include "lz.h"
+
+static u32 take_zone(struct lz *lz)
+{
+	unsigned long flags;
+	struct lz_zone *z;
+
+	spin_lock_irqsave(&lz->place_lock, flags);
+	z = lz_zone_take_free(lz);
+	if (z) {
+		lz_zone_set_state(lz, z, LZ_ZS_META);
+		z->live = 0;
+		z->dying = 0;
+		z->jlast = 0;
+		lz->nr_meta++;
+	}
+	spin_unlock_irqrestore(&lz->place_lock, flags);
+	return z ? lz_zone_nr(lz, z) : LZ_NONE;
+}
+
+/*
+ * lz_stream_take - room for up to @want blocks side by side at the stream's
+ * end, at drive address @addr. @link: a link must follow them, in the same
+ * write. 0: no free zone now.
+ */
+u32 lz_stream_take(struct lz *lz, struct lz_stream *s, u32 want, u64 *addr, bool *link)
+{
+	u32 end = lz->g.zone_cap - (s->journal ? 1 : 0), n, next = LZ_NONE;
+
+	if (s->zone == LZ_NONE || s->off >= end) {
+		next = take_zone(lz);
+		if (next == LZ_NONE)
+			return 0;
+		s->zone = next;
+		s->off = 0;
+	}
+	n = min(want, end - s->off);
+	*link = s->journal && s->off + n == end;
+	if (*link) {
+		next = take_zone(lz);
+		if (next == LZ_NONE)
+			return 0;
+	}
+	*addr = lz_zone_addr(lz, s->zone, s->off);
+	s->off += n;
+	if (*link) {
+		s->zone = next;
+		s->off = 0;
+		lz_count(lz, LZ_ST_JOURNAL_ROLLS, 1);
+	}
+	return n;
+}
+
+/* lz_stream_link - the link that ends the zone @s has just left, to stand at @addr. */
+void lz_stream_link(struct lz *lz, struct lz_stream *s, void *block, u64 addr)
+{
+	struct lz_journal *j = block;
+	struct lz_want w = {
+		.uuid = lz->si.uuid, .type = LZ_BT_JOURNAL, .addr = addr,
+		.index = lz->commit.number, .epoch = lz->epoch, .seq = lz->jseq,
+	};
+
+	memset(j, 0, sizeof(*j));
+	j->next_zone = cpu_to_le32(s->zone);
+	j->first = cpu_to_le64(lz->jseq);
+	lz_seal(j, &w, 0);
+	lz->zone[lz_addr_zone(lz, addr)].jlast = lz->jseq++;
+}
+
+/* lz_log_worst - blocks the largest checkpoint needs, and the commits beside it. */
+u64 lz_log_worst(const struct lz *lz)
+{
+	u64 n = 8 + lz->delta_cap / LZ_JOURNAL_RECORDS;
+	u32 l;
+
+	for (l = 0; l < lz->map.levels; l++)
+		n += lz->map.n[l];
+	for (l = 0; l < lz->ztab.levels; l++)
+		n += lz->ztab.n[l];
+	return n;
+}
+
+/* lz_log_free - blocks the metadata log may still take. */
+u64 lz_log_free(struct lz *lz)
+{
+	u32 zones, i;
+	u64 n;
+
+	zones = lz->si.meta_zones > lz->nr_meta ? lz->si.meta_zones - lz->nr_meta : 0;
+	zones = min(zones, lz->nr_free);
+	n = (u64)zones * (lz->g.zone_cap - 1);
+	for (i = 0; i < 2; i++) {
+		if (lz->stream[i].zone != LZ_NONE && lz->stream[i].off + 1 < lz->g.zone_cap)
+			n += lz->g.zone_cap - 1 - lz->stream[i].off;
+	}
+	return n;
+}
+
+/* lz_log_tight - a checkpoint must free metadata zones before users write on. */
+bool lz_log_tight(struct lz *lz)
+{
+	u64 left = lz_log_free(lz), worst = lz_log_worst(lz);
+
+	if (left < worst + lz->g.zone_cap)
+		lz_ckpt_want(lz);
+	return left < worst;
+}
+
+/*
+ * lz_meta_release - the root is durable: metadata zones without live nodes and
+ * without journal after it go.
+ */
+void lz_meta_release(struct lz *lz)
+{
+	unsigned long flags;
+	u32 i;
+
+	for (i = 0; i < lz->g.nr_zones; i++) {
+		struct lz_zone *z = &lz->zone[i];
+
+		if (z->state != LZ_ZS_META)
+			continue;
+		z->live -= z->dying;
+		z->dying = 0;
+		if (z->live || z->listed || z->jlast >= lz->ckpt.journal_seq ||
+		    i == lz->js->zone || i == lz->ns->zone)
+			continue;
+		if (lz->ckpt.victim[i])
+			lz_count(lz, LZ_ST_META_CLEANS, 1);
+		spin_lock_irqsave(&lz->list_lock, flags);
+		z->listed = true;
+		list_add_tail(&z->list, &lz->ready);
+		spin_unlock_irqrestore(&lz->list_lock, flags);
+	}
+}

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Finding a device: superblock and newest root.
+ *
+ * Each root zone begins with a copy of the superblock; roots follow, one a
+ * checkpoint. A zone is filled to its end before the other is reset and begun
+ * with superblock and root in one write, so one of them is always whole.
+ */
+#include "lz.h"
+
+static void sync_done(struct lz *lz, struct lz_cmd *c)
+{
+	(void)lz;
+	c->arg = 1;
+}
+
+/* lz_cmd_sync - one command, to its end. Load only. */
+int lz_cmd_sync(struct lz *lz, struct lz_cmd *c)
+{
+	c->done = sync_done;
+	c->arg = 0;
+	lz_submit(lz, c);
+	for (;;) {
+		lz_run(lz);
+		if (c->arg)
+			return c->error;
+		lz->ops->wait(lz->ctx);
+	}
+}
+
+int lz_read_sync(struct lz *lz, u64 addr, u32 n, void *buf)
+{
+	struct lz_cmd c = {
+		.op = LZ_OP_READ, .addr = addr, .nblocks = n, .buf = buf, .meta = true,
+	};
+
+	return lz_cmd_sync(lz, &c);
+}
+
+static int check_super(struct lz *lz, const struct lz_super_info *si, bool quiet)
+{
+	const struct lz_geometry *g = &lz->g;
+
+	if (si->version != LZ_FORMAT_VERSION || si->incompat) {
+		if (!quiet)
+			lz_say(lz, 'e', "format version %u with features %#x: this code knows version %u without",
+			       si->version, si->incompat, LZ_FORMAT_VERSION);
+		return -EPROTONOSUPPORT;
+	}
+	if (si->nr_zones > g->nr_zones || si->zone_blocks != g->zone_blocks ||
+	    si->zone_cap > g->zone_cap) {
+		if (!quiet)
+			lz_say(lz, 'e', "formatted for %u zones of %u blocks, capacity %u; the drive has %u of %u, capacity %u",
+			       si->nr_zones, si->zone_blocks, si->zone_cap, g->nr_zones,
+			       g->zone_blocks, g->zone_cap);
+		return -EUCLEAN;
+	}
+	return 0;
+}
+
+/* lz_super_read - the superblock, from whichever root zone has it. */
+int lz_super_read(struct lz *lz, struct lz_super_info *si, bool quiet)
+{
+	struct lz_super *s = lz_alloc_blocks(1);
+	int err = -ENODEV, io;
+	char why[160] = "";
+	u64 epoch = 0;
+	u32 i;
+
+	if (!s)
+		return -ENOMEM;
+	for (i = 0; i < 2; i++) {
+		struct lz_want w = { .type = LZ_BT_SUPER, .addr = lz_zone_addr(lz, i, 0) };
+
+		io = lz_read_sync(lz, w.addr, 1, s);
+		if (io) {
+			lz_say(lz, 'w', "root zone %u cannot be read: error %d", i, io);
+			continue;
+		}
+		if (le32_to_cpu(s->h.magic) != LZ_MAGIC &&
+		    memcmp(s->text, LZ_SUPER_TEXT, sizeof(s->text)))
+			continue;
+		if (!lz_valid(s, &w, why, sizeof(why))) {
+			if (!quiet)
+				lz_say(lz, 'w', "superblock in zone %u: %s", i, why);
+			if (err == -ENODEV)
+				err = -EUCLEAN;
+			continue;
+		}
+		if (!err && le64_to_cpu(s->h.epoch) <= epoch)
+			continue;
+		epoch = le64_to_cpu(s->h.epoch);
+		lz_super_decode(s, si);
+		err = 0;
+	}
+	lz_free_blocks(s);
+	if (err == -ENODEV && !quiet)
+		lz_say(lz, 'e', "no lifezone superblock: format the device first");
+	if (err == -EUCLEAN && !quiet)
+		lz_say(lz, 'e', "both superblocks are damaged");
+	return err ? err : check_super(lz, si, quiet);
+}
+
+int lz_probe(const struct lz_geometry *g, const struct lz_ops *ops, void *ctx,
+	     struct lz_super_info *si)
+{
+	struct lz_options o;
+	struct lz *lz;
+	int err;
+
+	lz_options_default(&o);
+	lz = lz_new(g, &o, ops, ctx);
+	if (!lz)
+		return -ENOMEM;
+	err = lz_super_read(lz, si, false);
+	lz_free_device(lz);
+	return err;
+}
+
+static bool root_at(struct lz *lz, u32 zone, u32 off, struct lz_root *r)
+{
+	struct lz_want w = {
+		.uuid = lz->si.uuid, .type = LZ_BT_ROOT, .addr = lz_zone_addr(lz, zone, off),
+	};
+
+	return !lz_read_sync(lz, w.addr, 1, r) && lz_valid(r, &w, NULL, 0);
+}
+
+/* Offset of the last root in @zone, 0: none. */
+static u32 last_root(struct lz *lz, u32 zone, const struct lz_zone_report *rep,
+		     struct lz_root *r)
+{
+	u32 cap = lz->g.zone_cap, lo = 0, hi, i;
+
+	if (rep->cond == LZ_COND_EMPTY)
+		return 0;
+	if (rep->cond == LZ_COND_OPEN || rep->wp < cap) {
+		for (i = min(rep->wp, cap) - 1; i && i < cap; i--) {
+			if (root_at(lz, zone, i, r))
+				return i;
+		}
+		return 0;
+	}
+	if (root_at(lz, zone, cap - 1, r))
+		return cap - 1;
+	/*
+	 * Full by its state only: roots stand at the front, and what follows is
+	 * not one. A damaged block must not hide those behind it.
+	 */
+	for (hi = cap; lo + 1 < hi;) {
+		u32 mid = (lo + hi) / 2;
+
+		if (root_at(lz, zone, mid, r))
+			lo = mid;
+		else
+			hi = mid;
+	}
+	for (i = lo + 1; i < min(lo + 33, cap); i++) {
+		if (root_at(lz, zone, i, r))
+			lo = i;
+	}
+	return lo;
+}
+
+/*
+ * lz_root_find - the newest root. Sets root_zone and root_off, where the next
+ * one goes.
+ */
+int lz_root_find(struct lz *lz, const struct lz_zone_report *rep, struct lz_root *root)
+{
+	struct lz_root *r = lz_alloc_blocks(1);
+	u64 best = 0;
+	u32 i, off;
+
+	if (!r)
+		return -ENOMEM;
+	for (i = 0; i < 2; i++) {
+		off = last_root(lz, i, &rep[i], r);
+		if (!off || !root_at(lz, i, off, r) || le64_to_cpu(r->h.seq) <= best)
+			continue;
+		best = le64_to_cpu(r->h.seq);
+		memcpy(root, r, sizeof(*root));
+		lz->root_zone = i;
+		lz->root_off = rep[i].cond == LZ_COND_OPEN ? rep[i].wp : lz->g.zone_cap;
+	}
+	lz_free_blocks(r);
+	if (!best)
+		lz_say(lz, 'e', "no valid checkpoint root in zones 0 and 1");
+	return best ? 0 : -EUCLEAN;
+}

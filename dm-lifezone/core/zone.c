@@ -1,0 +1,574 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Data zones: reserving space in them, naming what landed, closing them.
+ *
+ * A reservation is a number of blocks, not a place: the drive says where an
+ * append lands. An open zone keeps a ring of completed blocks that no summary
+ * names yet; the machine appends a summary for every 501 of them, when the zone
+ * closes, and at each checkpoint. Room for the summaries still owed is kept
+ * back, so that resv + owed <= capacity at all times. Summaries of a zone form
+ * a chain and are written one after the other, up to eight blocks at once.
+ *
+ * cur[gc][class] is where a class writes; it is read without a lock and checked
+ * again under the zone's. Placement is asked when it is empty or used up.
+ */
+#include "lz.h"
+
+static u32 owed(u32 unsum)
+{
+	return DIV_ROUND_UP(unsum, LZ_SUMMARY_ENTRIES);
+}
+
+/* lz_zone_room - blocks of data that may still be reserved. Caller holds z->lock. */
+u32 lz_zone_room(const struct lz *lz, const struct lz_zone *z)
+{
+	u32 left = lz->g.zone_cap - z->resv, unsum = z->open->unsum, n;
+
+	if (z->closing || left <= owed(unsum))
+		return 0;
+	n = left - owed(unsum + left);
+	while (n < left && n + 1 + owed(unsum + n + 1) <= left)
+		n++;
+	return n;
+}
+
+void lz_zone_touch(struct lz *lz, const struct lz_zone *z)
+{
+	WRITE_ONCE(lz->ztab.dirty[0][lz_zone_nr(lz, z) / LZ_ZNODE_ENTRIES], 1);
+}
+
+/* lz_zone_set_state - Caller holds place_lock, or is alone (load). */
+void lz_zone_set_state(struct lz *lz, struct lz_zone *z, u8 state)
+{
+	u8 old = z->state;
+
+	WRITE_ONCE(z->state, state);
+	lz_zone_touch(lz, z);
+	lz_trace(lz, LZ_TR_ZONE_STATE, lz_zone_nr(lz, z), z->class, old, state,
+		 atomic_read(&z->valid), z->gen);
+}
+
+/* lz_free_for - free zones that users (or GC) may open. Caller holds place_lock. */
+u32 lz_free_for(struct lz *lz, bool gc)
+{
+	u32 keep = lz->si.meta_zones > lz->nr_meta ? lz->si.meta_zones - lz->nr_meta : 0;
+
+	if (!gc)
+		keep += lz->si.gc_zones;
+	return lz->nr_free > keep ? lz->nr_free - keep : 0;
+}
+
+/* lz_zrec_add - a record about a zone for the next commit; false: no room now. */
+bool lz_zrec_add(struct lz *lz, u8 type, u32 zone, u32 len, u64 b)
+{
+	unsigned long flags;
+	bool ok;
+
+	spin_lock_irqsave(&lz->list_lock, flags);
+	ok = lz->nr_zrec < LZ_ZRECS;
+	if (ok)
+		lz->zrec[lz->nr_zrec++] = (struct lz_zrec){ type, zone, len, b };
+	spin_unlock_irqrestore(&lz->list_lock, flags);
+	return ok;
+}
+
+/* lz_zone_take_free - a free, reset zone off the list. Caller holds place_lock. */
+struct lz_zone *lz_zone_take_free(struct lz *lz)
+{
+	struct lz_zone *z = list_first_entry_or_null(&lz->free_list, struct lz_zone, list);
+
+	if (z) {
+		list_del_init(&z->list);
+		lz->nr_free--;
+	}
+	return z;
+}
+
+/* lz_open_slot - give @z a slot to take writes with. Caller holds place_lock. */
+struct lz_open *lz_open_slot(struct lz *lz, struct lz_zone *z, bool gc)
+{
+	struct lz_open *o = lz->open;
+	unsigned long flags;
+
+	while (o->zone != LZ_NONE)
+		o++;
+	o->zone = lz_zone_nr(lz, z);
+	o->gc = gc;
+	o->finish = false;
+	o->busy = false;
+	o->unsum = 0;
+	o->put = 0;
+	o->got = 0;
+	o->safe = 0;
+	o->force = 0;
+	lz->nr_open++;
+	spin_lock_irqsave(&z->lock, flags);
+	z->closing = false;
+	z->open = o;
+	spin_unlock_irqrestore(&z->lock, flags);
+	return o;
+}
+
+/* lz_open_release - @z takes no more writes. Caller holds place_lock. */
+void lz_open_release(struct lz *lz, struct lz_zone *z)
+{
+	struct lz_open *o = z->open;
+	unsigned long flags;
+
+	if (!o)
+		return;
+	spin_lock_irqsave(&z->lock, flags);
+	z->open = NULL;
+	spin_unlock_irqrestore(&z->lock, flags);
+	o->zone = LZ_NONE;
+	lz->nr_open--;
+}
+
+/* lz_zones_uncur - no class writes to @z any more. Caller holds place_lock. */
+void lz_zones_uncur(struct lz *lz, const struct lz_zone *z)
+{
+	u32 i;
+
+	for (i = 0; i < 2 * LZ_NR_CLASSES; i++) {
+		struct lz_zone **cur = &lz->cur[i / LZ_NR_CLASSES][i % LZ_NR_CLASSES];
+
+		if (*cur == z)
+			WRITE_ONCE(*cur, NULL);
+	}
+}
+
+static struct lz_zone *open_new(struct lz *lz, u8 class, bool gc)
+{
+	struct lz_zone *z = lz_zone_take_free(lz);
+
+	z->class = class;
+	z->flags = gc ? LZ_ZF_GC : 0;
+	lz_open_slot(lz, z, gc);
+	lz_zone_set_state(lz, z, LZ_ZS_OPEN);
+	lz_zrec_add(lz, LZ_JR_ZOPEN, lz_zone_nr(lz, z), class, z->gen | (u64)z->flags << 32);
+	lz_count(lz, LZ_ST_CLASS_OPENS + class, 1);
+	return z;
+}
+
+/* One slot is left for the other side, which may have none yet. */
+static bool budget_allows(struct lz *lz, bool gc)
+{
+	u32 i, other = 0;
+
+	for (i = 0; i < lz->data_slots; i++) {
+		if (lz->open[i].zone != LZ_NONE && lz->open[i].gc != gc)
+			other++;
+	}
+	return lz->nr_open + (other ? 0 : 1) < lz->data_slots;
+}
+
+/* Finds the zone @class is to write to. 0: cur is set, or may be by now. */
+static int place(struct lz *lz, u8 class, bool gc)
+{
+	struct lz_place_zone cand[LZ_BUDGET_MAX];
+	struct lz_zone *zone[LZ_BUDGET_MAX], *z;
+	struct lz_place_in in = {
+		.policy = lz->o.policy, .finish = lz->o.finish, .isolation = lz->o.isolation,
+		.class = class, .gc = gc, .zones = cand,
+	};
+	struct lz_place_out out = {};
+	unsigned long flags;
+	int err = 0;
+	u32 i, zrecs;
+
+	spin_lock_irqsave(&lz->place_lock, flags);
+	for (i = 0; i < lz->data_slots; i++) {
+		if (lz->open[i].zone == LZ_NONE)
+			continue;
+		z = &lz->zone[lz->open[i].zone];
+		spin_lock(&z->lock);
+		cand[in.n] = (struct lz_place_zone){ z->class, z->open->gc, lz_zone_room(lz, z) };
+		spin_unlock(&z->lock);
+		if (!cand[in.n].room)
+			continue;
+		if (z == lz->cur[gc][class])
+			goto out;
+		zone[in.n++] = z;
+	}
+	zrecs = READ_ONCE(lz->nr_zrec);
+	in.budget_spent = !budget_allows(lz, gc);
+	in.can_open = !in.budget_spent && lz_free_for(lz, gc) && zrecs < LZ_ZRECS / 2;
+	lz_place(&in, &out);
+	switch (out.verdict) {
+	case LZ_PLACE_USE:
+		WRITE_ONCE(lz->cur[gc][class], zone[out.idx]);
+		break;
+	case LZ_PLACE_NEW:
+		WRITE_ONCE(lz->cur[gc][class], open_new(lz, class, gc));
+		break;
+	case LZ_PLACE_FINISH:
+		z = zone[out.idx];
+		spin_lock(&z->lock);
+		z->closing = true;
+		z->open->finish = true;
+		spin_unlock(&z->lock);
+		lz_zones_uncur(lz, z);
+		lz_kick(lz);
+		err = -EAGAIN;
+		break;
+	case LZ_PLACE_WAIT:
+		err = -EAGAIN;
+		break;
+	}
+	if (out.fallback)
+		lz_count(lz, LZ_ST_FALLBACKS, 1);
+	z = lz->cur[gc][class];
+	lz_trace(lz, LZ_TR_PLACE, z ? lz_zone_nr(lz, z) : LZ_NONE, class, gc, out.verdict,
+		 in.n, lz->nr_free);
+out:
+	spin_unlock_irqrestore(&lz->place_lock, flags);
+	return err;
+}
+
+static u32 grab(struct lz *lz, struct lz_zone *z, u32 want)
+{
+	unsigned long flags;
+	u32 n = 0, room;
+
+	spin_lock_irqsave(&z->lock, flags);
+	if (z->open) {
+		room = lz_zone_room(lz, z);
+		n = min(want, room);
+		n = min(n, lz->ring_size - z->open->unsum);
+		z->resv += n;
+		z->open->unsum += n;
+		if (n == room)
+			z->closing = true;
+	}
+	spin_unlock_irqrestore(&z->lock, flags);
+	return n;
+}
+
+/* lz_zone_reserve - up to @want blocks in a zone that suits @class. */
+int lz_zone_reserve(struct lz *lz, u8 class, bool gc, u32 want, struct lz_write *w)
+{
+	u32 tries;
+
+	for (tries = 0; tries < 4; tries++) {
+		struct lz_zone *z = READ_ONCE(lz->cur[gc][class]);
+
+		if (z) {
+			w->nblocks = grab(lz, z, want);
+			if (w->nblocks) {
+				w->zone = lz_zone_nr(lz, z);
+				return 0;
+			}
+		}
+		if (place(lz, class, gc))
+			break;
+	}
+	return -EAGAIN;
+}
+
+/* lz_zone_name - @n completed blocks at @off hold @lba and on; a summary will say so. */
+void lz_zone_name(struct lz *lz, struct lz_zone *z, u32 off, u64 lba, u32 n)
+{
+	struct lz_open *o = z->open;
+	unsigned long flags;
+	u64 due;
+
+	spin_lock_irqsave(&z->lock, flags);
+	for (; n; n--)
+		o->ring[o->put++ & (lz->ring_size - 1)] = lz_sum_pack(off++, lba++);
+	due = o->put - o->got;
+	spin_unlock_irqrestore(&z->lock, flags);
+	if (due >= LZ_SUMMARY_ENTRIES && !READ_ONCE(o->busy))
+		lz_kick(lz);
+}
+
+/* lz_zone_done - @reserved blocks have completed; @named of them are in the ring. */
+void lz_zone_done(struct lz *lz, struct lz_zone *z, u32 reserved, u32 named)
+{
+	unsigned long flags;
+	bool quiet;
+
+	spin_lock_irqsave(&z->lock, flags);
+	z->done += reserved;
+	if (z->open)
+		z->open->unsum -= reserved - named;
+	z->seq = atomic64_add_return(reserved, &lz->write_seq);
+	quiet = z->closing && z->done == z->resv;
+	spin_unlock_irqrestore(&z->lock, flags);
+	if (quiet)
+		lz_kick(lz);
+}
+
+/* lz_zone_emptied - @z may have lost its last valid block. Any context. */
+void lz_zone_emptied(struct lz *lz, struct lz_zone *z)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&lz->list_lock, flags);
+	if (!z->listed) {
+		z->listed = true;
+		list_add_tail(&z->list, &lz->emptied);
+	}
+	spin_unlock_irqrestore(&lz->list_lock, flags);
+	if (READ_ONCE(lz->nr_free) <= lz->si.meta_zones + lz->si.gc_zones + 2) {
+		WRITE_ONCE(lz->commit_wanted, true);
+		lz_kick(lz);
+	}
+}
+
+/* lz_zone_freed - @z has been reset. Machine, or alone. */
+void lz_zone_freed(struct lz *lz, struct lz_zone *z)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&lz->place_lock, flags);
+	lz_open_release(lz, z);
+	z->gen++;
+	z->resv = 0;
+	z->done = 0;
+	z->flags = 0;
+	if (!lz_planted(LZ_PLANT_STALE_SUMMARY)) {
+		z->head = LZ_NO_OFFSET;
+		z->sum_seq = 0;
+	}
+	z->closing = false;
+	z->draining = false;
+	z->by_gc = false;
+	z->failed = false;
+	z->gc_ckpt = 0;
+	lz_zone_set_state(lz, z, LZ_ZS_FREE);
+	list_add_tail(&z->list, &lz->free_list);
+	lz->nr_free++;
+	spin_unlock_irqrestore(&lz->place_lock, flags);
+	lz_feed(lz);
+}
+
+/* lz_zone_aside - nothing more is written to @z; GC moves what it holds. */
+void lz_zone_aside(struct lz *lz, struct lz_zone *z, int error)
+{
+	unsigned long flags;
+	bool first;
+
+	spin_lock_irqsave(&lz->place_lock, flags);
+	spin_lock(&z->lock);
+	first = !z->failed;
+	z->failed = true;
+	z->closing = true;
+	z->flags |= LZ_ZF_SCAN | LZ_ZF_BAD;
+	spin_unlock(&z->lock);
+	lz_zones_uncur(lz, z);
+	lz_zone_touch(lz, z);
+	spin_unlock_irqrestore(&lz->place_lock, flags);
+	if (!first)
+		return;
+	lz_zrec_add(lz, LZ_JR_ZBAD, lz_zone_nr(lz, z), 0, 0);
+	lz_count(lz, LZ_ST_ZONES_ASIDE, 1);
+	lz_say(lz, 'w', "zone %u set aside: write error %d", lz_zone_nr(lz, z), error);
+	lz->ops->event(lz->ctx, LZ_EV_ZONE_ASIDE, lz_zone_nr(lz, z));
+	lz_kick(lz);
+}
+
+static void close_zone(struct lz *lz, struct lz_zone *z, u8 state)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&lz->place_lock, flags);
+	lz_zones_uncur(lz, z);
+	if (state == LZ_ZS_FULL)
+		lz_open_release(lz, z);
+	else
+		z->open->busy = true;	/* the drive may still count it as open */
+	lz_zone_set_state(lz, z, state);
+	spin_unlock_irqrestore(&lz->place_lock, flags);
+	if (!atomic_read(&z->valid))
+		lz_zone_emptied(lz, z);
+	lz->progress = true;
+	lz->gc.no_victim = false;
+	lz_feed(lz);
+}
+
+static void summary_done(struct lz *lz, struct lz_cmd *cmd)
+{
+	struct lz_zone *z = cmd->priv;
+	struct lz_open *o = z->open;
+	u32 off = lz_addr_off(lz, cmd->result);
+	unsigned long flags;
+
+	o->busy = false;
+	if (cmd->error) {
+		lz_zone_done(lz, z, cmd->nblocks, cmd->nblocks);
+		lz_zone_aside(lz, z, cmd->error);
+		return;
+	}
+	spin_lock_irqsave(&z->lock, flags);
+	z->done += cmd->nblocks;
+	o->safe += o->sum_entries;
+	spin_unlock_irqrestore(&z->lock, flags);
+	z->head = off;
+	z->sum_seq += cmd->nblocks;
+	lz_zone_touch(lz, z);
+	lz_zrec_add(lz, LZ_JR_ZSUM, lz_zone_nr(lz, z), cmd->nblocks,
+		    off | (u64)z->sum_seq << 32);
+	lz_count(lz, LZ_ST_SUMMARY_BLOCKS, cmd->nblocks);
+	lz->progress = true;
+	lz_feed(lz);
+}
+
+/* Appends a summary of the @n oldest entries of the ring, @blocks long. */
+static void summarise(struct lz *lz, struct lz_zone *z, struct lz_open *o, u32 n, u32 blocks)
+{
+	u32 i, k = 0;
+
+	for (i = 0; i < blocks; i++) {
+		struct lz_summary *s = &o->buf[i];
+		struct lz_want w = {
+			.uuid = lz->si.uuid, .type = LZ_BT_SUMMARY, .addr = LZ_NO_ADDR,
+			.index = lz_zone_nr(lz, z), .epoch = lz->epoch,
+			.seq = z->sum_seq + 1 + i,
+		};
+		u32 take = min(n - k, LZ_SUMMARY_ENTRIES), j;
+
+		memset(s, 0, sizeof(*s));
+		s->gen = cpu_to_le32(z->gen);
+		s->prev = cpu_to_le32(z->head);
+		s->group = cpu_to_le32(blocks);
+		s->nth = cpu_to_le32(i);
+		for (j = 0; j < take; j++)
+			s->e[j] = cpu_to_le64(o->ring[(o->got + k++) & (lz->ring_size - 1)]);
+		lz_seal(s, &w, take);
+	}
+	o->busy = true;
+	o->sum_entries = n;
+	o->sum = (struct lz_cmd){
+		.op = LZ_OP_APPEND, .addr = lz_zone_addr(lz, lz_zone_nr(lz, z), 0),
+		.nblocks = blocks, .buf = o->buf, .class = z->class, .meta = true,
+		.done = summary_done, .priv = z,
+	};
+}
+
+static void finish_done(struct lz *lz, struct lz_cmd *cmd)
+{
+	struct lz_zone *z = cmd->priv;
+
+	z->open->busy = false;
+	if (cmd->error) {
+		lz_zone_aside(lz, z, cmd->error);
+		return;
+	}
+	z->resv = lz->g.zone_cap;
+	z->done = z->resv;
+	lz_count(lz, LZ_ST_FINISHES_MISMATCH, 1);
+	lz->progress = true;
+}
+
+enum step { STEP_NONE, STEP_SUBMIT, STEP_FULL, STEP_BAD };
+
+/* What an open zone needs next. Caller holds z->lock. */
+static enum step zone_next(struct lz *lz, struct lz_zone *z, struct lz_open *o)
+{
+	u32 pending = o->put - o->got, left = lz->g.zone_cap - z->resv, n, blocks;
+	bool quiet = z->done == z->resv, last = z->closing && quiet;
+
+	lockdep_assert_held(&z->lock);
+	if (z->failed)
+		return last ? STEP_BAD : STEP_NONE;
+	if (pending >= LZ_SUMMARY_ENTRIES || (pending && (last || o->force > o->got))) {
+		n = min_t(u32, pending, LZ_SUM_BLOCKS * LZ_SUMMARY_ENTRIES);
+		n = min_t(u32, n, lz->append_max * LZ_SUMMARY_ENTRIES);
+		/* Whole blocks, unless the zone closes or a checkpoint asks for all. */
+		if (!last && o->force <= o->got + n - n % LZ_SUMMARY_ENTRIES)
+			n -= n % LZ_SUMMARY_ENTRIES;
+		blocks = owed(n);
+		/* A short one early may only take room that is not owed. */
+		if (!n || blocks + owed(o->unsum - n) > left)
+			return STEP_NONE;
+		summarise(lz, z, o, n, blocks);
+		o->got += n;
+		o->unsum -= n;
+		z->resv += blocks;
+		return STEP_SUBMIT;
+	}
+	if (!last || pending)
+		return STEP_NONE;
+	if (!left)
+		return STEP_FULL;
+	if (!o->finish && left <= min(LZ_SUM_BLOCKS, lz->append_max)) {
+		/* Cheaper than finishing: fill up with a summary of nothing. */
+		summarise(lz, z, o, 0, left);
+		z->resv += left;
+		return STEP_SUBMIT;
+	}
+	o->busy = true;
+	o->sum = (struct lz_cmd){
+		.op = LZ_OP_FINISH, .addr = lz_zone_addr(lz, o->zone, 0),
+		.done = finish_done, .priv = z,
+	};
+	return STEP_SUBMIT;
+}
+
+/* lz_zones_step - summaries and closing, zone by zone. Machine. */
+void lz_zones_step(struct lz *lz)
+{
+	unsigned long flags;
+	u32 i;
+
+	for (i = 0; i < lz->data_slots; i++) {
+		struct lz_open *o = &lz->open[i];
+		struct lz_zone *z;
+		enum step step;
+
+		if (READ_ONCE(o->zone) == LZ_NONE || o->busy)
+			continue;
+		z = &lz->zone[o->zone];
+		if (z->draining)
+			continue;
+		spin_lock_irqsave(&z->lock, flags);
+		step = z->open == o ? zone_next(lz, z, o) : STEP_NONE;
+		spin_unlock_irqrestore(&z->lock, flags);
+		if (step == STEP_SUBMIT) {
+			lz->progress = true;
+			lz_submit(lz, &o->sum);
+		} else if (step != STEP_NONE) {
+			close_zone(lz, z, step == STEP_FULL ? LZ_ZS_FULL : LZ_ZS_BAD);
+		}
+	}
+}
+
+int lz_zones_init(struct lz *lz)
+{
+	u32 i;
+
+	lz->zone = lz_zalloc_array(lz->g.nr_zones, sizeof(*lz->zone));
+	lz->open = lz_zalloc_array(lz->data_slots, sizeof(*lz->open));
+	lz->zrec = lz_zalloc_array(LZ_ZRECS, sizeof(*lz->zrec));
+	lz->commit.zrec = lz_zalloc_array(LZ_ZRECS, sizeof(*lz->commit.zrec));
+	if (!lz->zone || !lz->open || !lz->zrec || !lz->commit.zrec)
+		return -ENOMEM;
+	for (i = 0; i < lz->g.nr_zones; i++) {
+		spin_lock_init(&lz->zone[i].lock);
+		INIT_LIST_HEAD(&lz->zone[i].list);
+		lz->zone[i].head = LZ_NO_OFFSET;
+	}
+	lz->ring_size = roundup_pow_of_two(min_t(u32, LZ_RING, lz->g.zone_cap));
+	for (i = 0; i < lz->data_slots; i++) {
+		lz->open[i].zone = LZ_NONE;
+		lz->open[i].ring = lz_zalloc_array(lz->ring_size, sizeof(u64));
+		lz->open[i].buf = lz_alloc_blocks(LZ_SUM_BLOCKS);
+		if (!lz->open[i].ring || !lz->open[i].buf)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+void lz_zones_exit(struct lz *lz)
+{
+	u32 i;
+
+	for (i = 0; lz->open && i < lz->data_slots; i++) {
+		lz_free(lz->open[i].ring);
+		lz_free_blocks(lz->open[i].buf);
+	}
+	lz_free(lz->open);
+	lz_free(lz->zone);
+	lz_free(lz->zrec);
+	lz_free(lz->commit.zrec);
+}
