@@ -25,5 +25,6 @@ with_lock() {
 	) 9>"$file"
 }
 
-# Short hash of the given files' contents, for cache keys.
-key_of() { cat "$@" | sha256sum | cut -c1-12; }
+# Short hash of the given files' contents, for cache keys; comments do not count
+# (but kconfig's "# CONFIG_" lines do).
+key_of() { sed '/^[ \t]*# [^C]/d; s/[ \t]*# [^C].*//' "$@" | sha256sum | cut -c1-12; }

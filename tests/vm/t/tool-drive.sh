@@ -17,8 +17,8 @@ refused() {
 }
 
 note "ZNS drive"
-refused 2 'no lifezone device' probe "$DEV"
-refused 8 'no lifezone device' check "$DEV"
+refused 2 'no lifezone (device|superblock)' probe "$DEV"
+refused 8 'no lifezone (device|superblock)' check "$DEV"
 must lifezone format "$DEV" --label drive
 must lz_check "$DEV"
 equal "$(lifezone probe "$DEV" --export | sed -n 's/^ID_FS_LABEL=//p')" drive label
@@ -29,7 +29,7 @@ equal "$(lifezone dump "$DEV" super)" "$before" superblock
 must lifezone format --force --quiet "$DEV"
 must lz_check "$DEV"
 blkzone reset "$DEV"
-refused 2 'no lifezone device' probe "$DEV"
+refused 2 'no lifezone (device|superblock)' probe "$DEV"
 
 note "what it has zones of"
 d=$(make_nullb zoned=0) || fail "no null_blk"
