@@ -102,10 +102,7 @@ static void find_super(struct dump *p)
 
 static bool newer_root(const struct dump *p, const struct lz_root *r)
 {
-	u64 e = le64_to_cpu(r->h.epoch), old = le64_to_cpu(p->root.h.epoch);
-
-	return !p->have_root || e > old ||
-	       (e == old && le64_to_cpu(r->h.seq) > le64_to_cpu(p->root.h.seq));
+	return !p->have_root || le64_to_cpu(r->h.seq) > le64_to_cpu(p->root.h.seq);
 }
 
 /* The newest valid root: the last one of each root zone, and the newer of these. */
@@ -288,7 +285,6 @@ static bool is_node(struct dump *p, const void *block, u64 addr)
 	char why[256];
 
 	return (type == LZ_BT_NODE || type == LZ_BT_ZNODE) &&
-	       le64_to_cpu(h->epoch) == le64_to_cpu(p->root.h.epoch) &&
 	       valid_at(p, block, type, le16_to_cpu(h->level), addr, ~0ull, 0, why, sizeof(why));
 }
 
