@@ -156,6 +156,8 @@ static void instance_new(struct world *w, bool ro)
 	w->d->read_only = ro;
 	trace(w, "load     %s", ro ? "read-only" : "");
 	err = lz_load(w->lz, w->report, ro ? LZ_LOAD_RO : 0);
+	if (err && w->tracing)
+		peek_print(w->lz);
 	if (err)
 		world_fail(w, "lz_load%s: %d", ro ? " read-only" : "", err);
 	if (w->max_leaves)
@@ -415,11 +417,11 @@ bool world_run(const struct run *run, struct tally *t, char *why, size_t n)
 	}
 	ok = w->survived;
 	t->steps += w->steps;
-	host_exit(w);
 	if (w->d) {
 		oracle_exit(&w->oracle);
 		drive_free(w->d);
 	}
+	host_exit(w);
 	free(w->report);
 	free(w);
 	arena_reset();
