@@ -186,6 +186,7 @@ static u32 merge_leaf(struct lz *lz, struct lz_cached *c)
 		merge_slot(lz, c, j, d->e[i].addr, d->e[i].key & LZ_DENT_SETTLED);
 		touched[j / 64] |= 1ull << (j % 64);
 	}
+	/* Extents that replay brought back have been settled by it. */
 	for (i = 0; i < d->nr_ext; i++) {
 		struct lz_extent *x = &d->ext[i];
 		u64 from = max(x->lba, first), to = min(x->lba + x->len, first + LZ_NODE_ENTRIES);
@@ -193,7 +194,7 @@ static u32 merge_leaf(struct lz *lz, struct lz_cached *c)
 		for (; from < to; from++) {
 			j = from - first;
 			if (!(touched[j / 64] >> (j % 64) & 1))
-				merge_slot(lz, c, j, LZ_NOWHERE, false);
+				merge_slot(lz, c, j, LZ_NOWHERE, lz->loading);
 		}
 	}
 	for (j = 0; j < LZ_NODE_ENTRIES; j++)
@@ -574,11 +575,6 @@ void lz_ckpt_step(struct lz *lz)
 		case LZ_CK_NODES:
 			if (!lz_nodes_written(lz) && !lz_planted(LZ_PLANT_ROOT_BEFORE_NODES))
 				break;
-			if (lz->loading && !lz_load_verify(lz)) {
-				k->failed = true;
-				lz_answer(&k->waiters, -EUCLEAN);
-				return;
-			}
 			if (lz->root_off == lz->g.zone_cap) {
 				k->state = LZ_CK_ROLL;
 				roll_root(lz);

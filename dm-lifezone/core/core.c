@@ -99,17 +99,24 @@ void lz_submit(struct lz *lz, struct lz_cmd *c)
 {
 	lz->cmds++;
 	c->error = 0;
+	c->lz = lz;
 	lz->ops->submit(lz->ctx, c);
 }
 
 void lz_cmd_done(struct lz *lz, struct lz_cmd *cmd)
 {
+	const struct lz_ops *ops;
 	unsigned long flags;
+	void *ctx;
 
+	lz = cmd->lz;
+	ops = lz->ops;
+	ctx = lz->ctx;
 	spin_lock_irqsave(&lz->list_lock, flags);
 	list_add_tail(&cmd->list, &lz->done_list);
 	spin_unlock_irqrestore(&lz->list_lock, flags);
-	lz_kick(lz);
+	/* lz_probe() may have seen it and freed @lz by now. */
+	ops->kick(ctx);
 }
 
 void lz_answer(struct list_head *waiters, int err)

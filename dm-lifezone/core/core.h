@@ -80,6 +80,7 @@ enum lz_op {
  * @done: called by the machine once the carrier has said lz_cmd_done()
  * @priv: the caller's
  * @arg: the caller's
+ * @lz: the device it is for; a host knows none while formatting or probing
  */
 struct lz_cmd {
 	struct list_head list;
@@ -95,6 +96,7 @@ struct lz_cmd {
 	void (*done)(struct lz *lz, struct lz_cmd *cmd);
 	void *priv;
 	u64 arg;
+	struct lz *lz;
 };
 
 /* Ordered: a device only ever moves to a later one. */

@@ -41,7 +41,7 @@
 #define LZ_GC_SLOTS		8u
 #define LZ_GC_RUN		32u	/* blocks a copy moves at once */
 #define LZ_BUDGET_DEFAULT	16u
-#define LZ_BUDGET_MAX		128u
+#define LZ_BUDGET_MAX		64u
 #define LZ_BATCH_COMMIT		8192u	/* updates after which a commit is due */
 #define LZ_EXTENTS		1024u	/* discarded extents in a delta */
 #define LZ_EXTENT_MIN		33u	/* shorter discards become single entries */
@@ -72,7 +72,7 @@
  * @jlast: metadata zones: highest journal block number in it (machine)
  * @gc_ckpt: checkpoint at whose number GC left it with blocks uncounted (machine)
  * @need: blocks the drive must have, by the metadata (load)
- * @suspect: the drive has fewer; sound only if nothing valid is left in it (load)
+ * @suspect: the drive has fewer, though some of them are in use (load)
  * @readers: reads in flight
  * @open: while it takes writes
  * @list: free, emptied, waiting or stale zones
@@ -606,6 +606,7 @@ int lz_map_remap(struct lz *lz, u64 lba, u64 old, u64 addr);
 u64 lz_map_get(struct lz *lz, u64 lba);
 u32 lz_map_run(struct lz *lz, u64 lba, u32 want, u64 *addr);
 void lz_map_discard_replay(struct lz *lz, u64 lba, u64 n);
+bool lz_map_has_entry(struct lz *lz, u64 lba);
 void lz_map_take_extents(struct lz *lz);
 bool lz_map_freeze(struct lz *lz);
 void lz_map_thaw(struct lz *lz);
@@ -703,8 +704,6 @@ int lz_replay(struct lz *lz, const struct lz_zone_report *rep, const struct lz_r
 	      struct lz_replay *r);
 void lz_replay_free(struct lz_replay *r);
 void *lz_grow(void *old, u32 *max, u32 need, size_t size);
-/* recover.c */
-bool lz_load_verify(struct lz *lz);
 int lz_load_empty(struct lz *lz, const struct lz_super_info *si);
 /* commit.c */
 void lz_commit_step(struct lz *lz);

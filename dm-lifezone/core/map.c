@@ -500,6 +500,12 @@ void lz_map_discard_replay(struct lz *lz, u64 lba, u64 n)
 	discard_entries(lz, lba, n);
 }
 
+/* lz_map_has_entry - does the active delta say something of @lba itself? */
+bool lz_map_has_entry(struct lz *lz, u64 lba)
+{
+	return delta_find(lz, shard_of(lz, lba)->active, lba);
+}
+
 /*
  * lz_delta_reserve - room for @n entries. Users leave an eighth to GC, whose
  * copies free zones.

@@ -266,7 +266,11 @@ static inline int kstrtou32(const char *s, unsigned int base, u32 *v)
 	return 0;
 }
 
-#define lz_zalloc_array(n, sz)	calloc((n) ? (n) : 1, sz)
+static inline void *lz_zalloc_array(size_t n, size_t size)
+{
+	return calloc(n ? n : 1, size);
+}
+
 #define lz_free(p)		free(p)
 
 static inline void *lz_alloc_blocks(size_t n)

@@ -10,9 +10,9 @@
  * the old root and its journal as they were, and the next load does the same.
  *
  * Blocks the drive has lost though metadata points to them (a zone reset behind
- * our back) are damage, and the device is refused before its root is written.
- * Which zones those are is certain only once all overwrites are settled, that
- * is, after the fresh checkpoint's merge.
+ * our back) are damage, and the device is refused. Replay settles every count it
+ * touches, so a zone that counts as empty is, and what the drive says of it does
+ * not matter.
  */
 #include "lz.h"
 
@@ -383,6 +383,57 @@ static int finish_zone(struct lz *lz, u32 zone)
 	return err;
 }
 
+static int reset_stale(struct lz *lz, u32 zone)
+{
+	struct lz_cmd c = { .op = LZ_OP_RESET, .addr = lz_zone_addr(lz, zone, 0) };
+	int err = lz_cmd_sync(lz, &c);
+	struct lz_zone *z = &lz->zone[zone];
+
+	if (err) {
+		lz_say(lz, 'w', "zone %u cannot be reset (error %d): set aside", zone, err);
+		z->state = LZ_ZS_BAD;
+		z->flags = LZ_ZF_BAD;
+		return 0;
+	}
+	lz_count(lz, LZ_ST_RESETS_STALE, 1);
+	z->gen++;
+	free_zone_add(lz, z);
+	return 0;
+}
+
+/*
+ * What nobody knows. Open ones are reset at once, so that the budget holds, and
+ * as many more as the log may need; the rest in the background.
+ */
+static int adopt_free(struct lz *lz, struct load *l, u32 zone)
+{
+	const struct lz_zone_report *rep = &l->rep[zone];
+	struct lz_zone *z = &lz->zone[zone];
+
+	if (rep->cond == LZ_COND_READONLY || rep->cond == LZ_COND_OFFLINE ||
+	    (z->flags & LZ_ZF_BAD)) {
+		z->state = LZ_ZS_BAD;
+		z->flags |= LZ_ZF_BAD;
+		return 0;
+	}
+	if (rep->cond == LZ_COND_EMPTY) {
+		free_zone_add(lz, z);
+		return 0;
+	}
+	if (l->ro) {
+		z->state = LZ_ZS_FREE;
+		return 0;
+	}
+	if (rep->cond == LZ_COND_OPEN || l->stale < lz->si.meta_zones) {
+		l->stale++;
+		return reset_stale(lz, zone);
+	}
+	z->state = LZ_ZS_FREE;
+	list_add_tail(&z->list, &lz->stale);
+	lz->nr_unready++;
+	return 0;
+}
+
 /* A data zone that holds, or may hold, something. */
 static int adopt_data(struct lz *lz, struct load *l, u32 zone)
 {
@@ -392,11 +443,19 @@ static int adopt_data(struct lz *lz, struct load *l, u32 zone)
 	u32 left;
 	int err;
 
-	if (z->need > rep->wp || (rep->cond == LZ_COND_EMPTY && atomic_read(&z->valid) > 0))
+	if (rep->cond == LZ_COND_EMPTY || (z->need > rep->wp && rep->cond == LZ_COND_OPEN)) {
+		if (atomic_read(&z->valid) <= 0) {
+			/* Reset since, and perhaps written to by a life we know nothing of. */
+			z->gen++;
+			return adopt_free(lz, l, zone);
+		}
+		lz_say(lz, 'e', "zone %u: %d blocks in use, but its write pointer is %u, not past %u: was it reset by someone else?",
+		       zone, atomic_read(&z->valid), rep->wp, z->need);
 		z->suspect = true;
-	if (rep->cond == LZ_COND_EMPTY && !z->suspect) {
-		free_zone_add(lz, z);
-		return 0;
+		z->state = LZ_ZS_FULL;
+		z->resv = rep->wp;
+		z->done = rep->wp;
+		return l->ro ? 0 : -EUCLEAN;
 	}
 	z->resv = rep->cond == LZ_COND_OPEN ? rep->wp : lz->g.zone_cap;
 	z->done = z->resv;
@@ -409,7 +468,7 @@ static int adopt_data(struct lz *lz, struct load *l, u32 zone)
 			finish_zone(lz, zone);
 		return 0;
 	}
-	if (rep->cond == LZ_COND_OPEN && !z->suspect && lz->nr_open < lz->data_slots)
+	if (rep->cond == LZ_COND_OPEN && lz->nr_open < lz->data_slots)
 		o = lz_open_slot(lz, z, z->flags & LZ_ZF_GC);
 	if (o && restore_ring(lz, &l->r, zone, o, l->named, l->buf, &left)) {
 		z->state = LZ_ZS_OPEN;
@@ -465,57 +524,6 @@ static int adopt_meta(struct lz *lz, struct load *l, u32 zone, u32 node_zone)
 	return 0;
 }
 
-static int reset_stale(struct lz *lz, u32 zone)
-{
-	struct lz_cmd c = { .op = LZ_OP_RESET, .addr = lz_zone_addr(lz, zone, 0) };
-	int err = lz_cmd_sync(lz, &c);
-	struct lz_zone *z = &lz->zone[zone];
-
-	if (err) {
-		lz_say(lz, 'w', "zone %u cannot be reset (error %d): set aside", zone, err);
-		z->state = LZ_ZS_BAD;
-		z->flags = LZ_ZF_BAD;
-		return 0;
-	}
-	lz_count(lz, LZ_ST_RESETS_STALE, 1);
-	z->gen++;
-	free_zone_add(lz, z);
-	return 0;
-}
-
-/*
- * What nobody knows. Open ones are reset at once, so that the budget holds, and
- * as many more as the log may need; the rest in the background.
- */
-static int adopt_free(struct lz *lz, struct load *l, u32 zone)
-{
-	const struct lz_zone_report *rep = &l->rep[zone];
-	struct lz_zone *z = &lz->zone[zone];
-
-	if (rep->cond == LZ_COND_READONLY || rep->cond == LZ_COND_OFFLINE ||
-	    (z->flags & LZ_ZF_BAD)) {
-		z->state = LZ_ZS_BAD;
-		z->flags |= LZ_ZF_BAD;
-		return 0;
-	}
-	if (rep->cond == LZ_COND_EMPTY) {
-		free_zone_add(lz, z);
-		return 0;
-	}
-	if (l->ro) {
-		z->state = LZ_ZS_FREE;
-		return 0;
-	}
-	if (rep->cond == LZ_COND_OPEN || l->stale < lz->si.meta_zones) {
-		l->stale++;
-		return reset_stale(lz, zone);
-	}
-	z->state = LZ_ZS_FREE;
-	list_add_tail(&z->list, &lz->stale);
-	lz->nr_unready++;
-	return 0;
-}
-
 static int reconcile(struct lz *lz, struct load *l, u32 node_zone)
 {
 	u32 i;
@@ -540,24 +548,17 @@ static int reconcile(struct lz *lz, struct load *l, u32 node_zone)
 }
 
 /*
- * lz_load_verify - all overwrites are settled: a zone the drive has less of
- * than it must, and in which something is valid, has lost it.
+ * Where only the host died, what was read may be in the drive's cache still.
+ * Zones are reset in the belief that it is durable.
  */
-bool lz_load_verify(struct lz *lz)
+static int flush_drive(struct lz *lz)
 {
-	bool ok = true;
-	u32 i;
+	struct lz_cmd c = { .op = LZ_OP_FLUSH };
+	int err = lz_cmd_sync(lz, &c);
 
-	for (i = 0; i < lz->g.nr_zones; i++) {
-		struct lz_zone *z = &lz->zone[i];
-
-		if (!z->suspect || !z->tree_valid)
-			continue;
-		lz_say(lz, 'e', "zone %u: %u valid blocks, but the drive's write pointer says they are not there; was it reset by someone else?",
-		       i, z->tree_valid);
-		ok = false;
-	}
-	return ok;
+	if (err)
+		lz_say(lz, 'e', "the drive cannot be flushed: error %d", err);
+	return err;
 }
 
 static int load(struct lz *lz, struct load *l)
@@ -608,6 +609,10 @@ static int load(struct lz *lz, struct load *l)
 	if (err)
 		return err;
 	replay_settle(lz);
+	if (!l->ro)
+		err = flush_drive(lz);
+	if (err)
+		return err;
 	err = reconcile(lz, l, le32_to_cpu(root->node_zone));
 	if (err)
 		return err;

@@ -7,6 +7,9 @@
  * between are passed over, anything else is the end. A commit's records are
  * applied only once its last block is there: zones first, then discards, then
  * mappings, then summaries. Nothing is written.
+ *
+ * The leaves a commit touches are read before it is applied, so that the valid
+ * counts are exact when the journal ends.
  */
 #include "lz.h"
 
@@ -121,6 +124,77 @@ static int replay_zone(struct lz *lz, const struct lz_jrec *rec, struct lz_repla
 	return 0;
 }
 
+/* Has the leaves of blocks [lba, lba + n) read, as many at a time as fit. */
+static int want_leaves(struct lz *lz, u64 lba, u64 n)
+{
+	u64 leaf = div_u64(lba, LZ_NODE_ENTRIES), last = div_u64(lba + n - 1, LZ_NODE_ENTRIES);
+	int err;
+
+	for (; leaf <= last; leaf++) {
+		if (lz->map.addr[0][leaf] == LZ_NOWHERE || lz_leaf_get(lz, leaf, &err))
+			continue;
+		if (err)
+			return err;
+		if (!lz->leaf[leaf] || lz->cmds >= LZ_MERGE_WINDOW)
+			lz_sync(lz);
+	}
+	return 0;
+}
+
+static int prefetch_leaves(struct lz *lz, const struct lz_jrec *rec, u32 n)
+{
+	u32 i;
+	int err;
+
+	for (i = 0; i < n; i++) {
+		u64 lba = lz_jrec_lba(&rec[i]);
+		u32 len = lz_jrec_type(&rec[i]) == LZ_JR_MAP ? lz_jrec_len(&rec[i]) : 0;
+
+		if (lz_jrec_type(&rec[i]) == LZ_JR_DISCARD && lz_jrec_b(&rec[i]) < LZ_EXTENT_MIN)
+			len = lz_jrec_b(&rec[i]);
+		if (!len || lba + len > lz->si.logical_blocks)
+			continue;
+		err = want_leaves(lz, lba, len);
+		if (err)
+			return err;
+	}
+	lz_sync(lz);
+	return 0;
+}
+
+/* Counts off what the discarded extents cover. Entries are settled already. */
+static int settle_extents(struct lz *lz)
+{
+	struct lz_delta *d = lz->active;
+	u64 lba, end, old;
+	u32 i;
+	int err;
+
+	for (i = 0; i < d->nr_ext; i++) {
+		end = d->ext[i].lba + d->ext[i].len;
+		for (lba = d->ext[i].lba; lba < end; lba++) {
+			u64 leaf = div_u64(lba, LZ_NODE_ENTRIES);
+			struct lz_cached *c;
+
+			if (lz->map.addr[0][leaf] == LZ_NOWHERE) {
+				lba = (leaf + 1) * LZ_NODE_ENTRIES - 1;
+				continue;
+			}
+			err = want_leaves(lz, lba, 1);
+			lz_sync(lz);
+			c = err ? NULL : lz_leaf_get(lz, leaf, &err);
+			if (err)
+				return err;
+			if (!c)
+				return -ENOMEM;
+			old = le64_to_cpu(c->node->e[lba - leaf * LZ_NODE_ENTRIES]);
+			if (old != LZ_NOWHERE && !lz_map_has_entry(lz, lba))
+				lz_valid_sub(lz, old, false);
+		}
+	}
+	return 0;
+}
+
 static int apply(struct lz *lz, const struct lz_jrec *rec, u32 n, struct lz_replay *r)
 {
 	static const u8 order[] = {
@@ -129,6 +203,9 @@ static int apply(struct lz *lz, const struct lz_jrec *rec, u32 n, struct lz_repl
 	u32 i, k;
 	int err;
 
+	err = prefetch_leaves(lz, rec, n);
+	if (err)
+		return err;
 	for (k = 0; k < ARRAY_SIZE(order); k++) {
 		for (i = 0; i < n; i++) {
 			if (lz_jrec_type(&rec[i]) != order[k])
@@ -256,5 +333,5 @@ int lz_replay(struct lz *lz, const struct lz_zone_report *rep, const struct lz_r
 	lz->jseq = k.seq;
 	lz_free(k.rec);
 	lz_free_blocks(buf);
-	return min(err, 0);
+	return err < 0 ? err : settle_extents(lz);
 }

@@ -303,6 +303,9 @@ void lz_zone_emptied(struct lz *lz, struct lz_zone *z)
 {
 	unsigned long flags;
 
+	/* All that are empty are listed at the end of the load. */
+	if (lz->loading)
+		return;
 	spin_lock_irqsave(&lz->list_lock, flags);
 	if (!z->listed) {
 		z->listed = true;
