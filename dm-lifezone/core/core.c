@@ -152,6 +152,7 @@ void lz_starve(struct lz *lz)
 	}
 	WRITE_ONCE(lz->gc.no_victim, false);
 	WRITE_ONCE(lz->commit_wanted, true);
+	/* Before the caller's last try; pairs with the exchange in lz_feed(). */
 	smp_mb();
 	lz_kick(lz);
 }
@@ -247,9 +248,11 @@ int lz_read_begin(struct lz *lz, u64 lba, u32 want, struct lz_read *r)
 		 */
 		z = &lz->zone[lz_addr_zone(lz, addr)];
 		atomic_inc(&z->readers);
+		/* Pairs with the one in lz_reset_step(). */
 		smp_mb__after_atomic();
 		r->nblocks = lz_map_run(lz, lba, want, &r->addr);
-		if (likely(r->addr < LZ_NOWHERE && lz_addr_zone(lz, r->addr) == addr >> lz->zone_shift)) {
+		if (likely(r->addr < LZ_NOWHERE &&
+			   lz_addr_zone(lz, r->addr) == lz_addr_zone(lz, addr))) {
 			r->nblocks = min(r->nblocks, lz->g.zone_blocks - lz_addr_off(lz, r->addr));
 			break;
 		}
