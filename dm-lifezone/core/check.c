@@ -20,10 +20,7 @@ struct check {
 	struct lz_summary *buf;
 };
 
-static void found(struct check *k, const char *fmt, ...)
-	__attribute__((format(printf, 2, 3)));
-
-static void found(struct check *k, const char *fmt, ...)
+static __printf(2, 3) void found(struct check *k, const char *fmt, ...)
 {
 	char line[200];
 	va_list args;

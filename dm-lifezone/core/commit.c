@@ -60,10 +60,10 @@ static void put_run(struct lz *lz)
 static void add_map(struct lz *lz, u64 lba, u64 addr)
 {
 	struct lz_commit *c = &lz->commit;
-	bool nowhere = addr == LZ_NOWHERE;
+	bool nowhere = addr == LZ_NOWHERE, was = c->run_addr == LZ_NOWHERE;
 
 	if (c->run_len && c->run_len < LZ_JREC_LEN_MAX &&
-	    nowhere == (c->run_addr == LZ_NOWHERE)) {
+	    nowhere == was) {
 		if (lba == c->run_lba + c->run_len &&
 		    (nowhere || addr == c->run_addr + c->run_len)) {
 			c->run_len++;
@@ -307,6 +307,7 @@ static bool due(struct lz *lz)
 	if (lz->ckpt.state == LZ_CK_FREEZE) {
 		/* A discard half done delays the freeze; it kicks when it ends. */
 		WRITE_ONCE(lz->freeze_wanted, true);
+		/* Pairs with the one in discard_extent(). */
 		smp_mb();
 		if (!atomic_read(&lz->discarding))
 			return true;

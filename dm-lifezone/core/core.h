@@ -380,8 +380,8 @@ struct lz_read {
 };
 
 /*
- * lz_read_begin - where the first blocks of @lba.. (at most @want) lie; they stay there
- * until lz_read_end() (only to be called where addr is not LZ_NOWHERE).
+ * lz_read_begin - where the first blocks of @lba.. (at most @want) lie; they
+ * stay there until lz_read_end() (only to be called where addr is not LZ_NOWHERE).
  * -EAGAIN: the map leaf is not in RAM, see lz_leaf_wait(). -EIO: metadata or
  * zone cannot be read.
  */
@@ -390,10 +390,16 @@ void lz_read_end(struct lz *lz, const struct lz_read *r);
 /* lz_leaf_wait - have @leaf read; w->fn is called when it is there or cannot be. */
 void lz_leaf_wait(struct lz *lz, u64 leaf, struct lz_waiter *w);
 
-/* lz_discard - unmap; at once visible, durable after the next flush. -EAGAIN: wait for ops->resume. */
+/*
+ * lz_discard - unmap; at once visible, durable after the next flush. -EAGAIN:
+ * wait for ops->resume.
+ */
 int lz_discard(struct lz *lz, u64 lba, u64 nblocks);
 
-/* lz_flush - w->fn is called once all that had completed or been discarded before is durable. */
+/*
+ * lz_flush - w->fn is called once all that had completed or been discarded
+ * before is durable.
+ */
 void lz_flush(struct lz *lz, struct lz_waiter *w);
 
 /* lz_set_options - live change; max_open is left as it was. */

@@ -78,7 +78,7 @@
  * @list: free, emptied, waiting or stale zones
  */
 struct lz_zone {
-	spinlock_t lock;
+	spinlock_t lock;		/* resv, done, closing, open */
 	u8 state;
 	u8 class;
 	u8 flags;
@@ -177,7 +177,7 @@ struct lz_delta {
  * @unc: first unjournalled entry of @active
  */
 struct lz_shard {
-	spinlock_t lock;
+	spinlock_t lock;		/* the rest; entries and buckets of the shard */
 	struct lz_delta *active;
 	struct lz_delta *frozen;
 	u32 unc;
@@ -502,8 +502,7 @@ struct lz {
 	struct lz_zone *zone;
 	struct lz_open *open;
 
-	/* place_lock */
-	spinlock_t place_lock;
+	spinlock_t place_lock;			/* down to free_list */
 	struct lz_zone *cur[2][LZ_NR_CLASSES];	/* [gc][class]; read without the lock */
 	u32 nr_open;				/* open slots taken */
 	u32 nr_free;				/* zones on free_list */
@@ -511,8 +510,7 @@ struct lz {
 	u32 nr_unready;				/* free zones that wait for a reset */
 	struct list_head free_list;
 
-	/* list_lock */
-	spinlock_t list_lock;
+	spinlock_t list_lock;			/* down to nr_zrec */
 	struct list_head done_list;
 	struct list_head emptied;
 	struct list_head flush_waiters;
@@ -528,7 +526,7 @@ struct lz {
 	u32 delta_cap;				/* entries the active delta may take */
 	u32 shard_buckets;			/* a power of two */
 	atomic_t delta_space;
-	spinlock_t ext_lock;
+	spinlock_t ext_lock;			/* extents of both deltas */
 	struct lz_extent *ext_pending;
 	u32 nr_ext_pending;
 	u32 nr_ext_any;			/* extents in either delta, read without the lock */
@@ -539,7 +537,7 @@ struct lz {
 	struct lz_tree map;
 	struct lz_tree ztab;
 	struct lz_cached **leaf;
-	spinlock_t leaf_lock[LZ_NR_LEAF_LOCKS];
+	spinlock_t leaf_lock[LZ_NR_LEAF_LOCKS];	/* leaf[] and what it points to */
 	struct list_head lru;
 	u32 nr_cached;
 	u32 max_cached;
@@ -581,8 +579,7 @@ struct lz {
 };
 
 /* core.c */
-void lz_say(struct lz *lz, char level, const char *fmt, ...)
-	__attribute__((format(printf, 3, 4)));
+__printf(3, 4) void lz_say(struct lz *lz, char level, const char *fmt, ...);
 void lz_kick(struct lz *lz);
 void lz_submit(struct lz *lz, struct lz_cmd *c);
 void lz_set_mode(struct lz *lz, u8 mode, const char *why, int error);

@@ -448,6 +448,7 @@ static int discard_extent(struct lz *lz, u64 lba, u64 n)
 
 	/* The other half of the handshake is in lz_map_freeze(). */
 	atomic_inc(&lz->discarding);
+	/* Pairs with the one in lz_map_freeze(). */
 	smp_mb__after_atomic();
 	if (READ_ONCE(lz->freeze_wanted)) {
 		ok = false;
@@ -556,6 +557,7 @@ bool lz_map_freeze(struct lz *lz)
 
 	new = old == &lz->delta[0] ? &lz->delta[1] : &lz->delta[0];
 	WRITE_ONCE(lz->freeze_wanted, true);
+	/* Pairs with the one in discard_extent(). */
 	smp_mb();
 	if (atomic_read(&lz->discarding))
 		return false;

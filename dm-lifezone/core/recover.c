@@ -100,7 +100,8 @@ static int first_checkpoint(struct lz *lz)
 		if (w.arg)
 			break;
 		if (!lz->cmds) {
-			lz_say(lz, 'e', "no room to write a checkpoint: %u free zones, %u of metadata",
+			lz_say(lz, 'e',
+			       "no room to write a checkpoint: %u free zones, %u of metadata",
 			       lz->nr_free, lz->nr_meta);
 			return -ENOSPC;
 		}
@@ -263,7 +264,8 @@ static int count_live(struct lz *lz, struct lz_tree *t)
 				continue;
 			zone = lz_addr_zone(lz, t->addr[l][i]);
 			if (zone < 2 || zone >= lz->g.nr_zones) {
-				lz_say(lz, 'e', "metadata node %u.%llu lies in zone %u, which is none",
+				lz_say(lz, 'e',
+				       "metadata node %u.%llu lies in zone %u, which is none",
 				       l, (unsigned long long)i, zone);
 				return -EUCLEAN;
 			}
@@ -449,7 +451,8 @@ static int adopt_data(struct lz *lz, struct load *l, u32 zone)
 			z->gen++;
 			return adopt_free(lz, l, zone);
 		}
-		lz_say(lz, 'e', "zone %u: %d blocks in use, but its write pointer is %u, not past %u: was it reset by someone else?",
+		lz_say(lz, 'e',
+		       "zone %u: %d blocks in use, but its write pointer is %u, not past %u: was it reset by someone else?",
 		       zone, atomic_read(&z->valid), rep->wp, z->need);
 		z->suspect = true;
 		z->state = LZ_ZS_FULL;

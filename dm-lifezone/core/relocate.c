@@ -482,13 +482,13 @@ void lz_gc_step(struct lz *lz)
 	idle = slots_step(lz);
 	if (gc->state == LZ_GC_ENTRIES && gc->pos == gc->n) {
 		lz->progress = true;
-		if (lz->stopping)
+		if (lz->stopping) {
 			gc->state = LZ_GC_DRAIN;
-		else if (gc->scan)
+		} else if (gc->scan) {
 			gc->state = gc->leaf < lz->map.n[0] ? LZ_GC_SCAN : LZ_GC_DRAIN;
-		else if (gc->prev == LZ_NO_OFFSET || gc->prev >= gc->head)
+		} else if (gc->prev == LZ_NO_OFFSET || gc->prev >= gc->head) {
 			gc->state = LZ_GC_DRAIN;
-		else {
+		} else {
 			gc->head = gc->prev;
 			read_summary(lz);
 		}

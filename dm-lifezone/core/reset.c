@@ -59,6 +59,7 @@ void lz_reset_collect(struct lz *lz)
 		list_del_init(&z->list);
 		z->listed = false;
 		spin_unlock_irqrestore(&lz->list_lock, flags);
+		/* Pairs with the count's own order in lz_valid_sub(). */
 		smp_mb();
 		if (due(lz, z)) {
 			spin_lock_irqsave(&lz->list_lock, flags);
@@ -155,6 +156,7 @@ void lz_reset_step(struct lz *lz)
 	list_for_each_entry_safe(z, n, &lz->ready, list) {
 		if (lz->resets == LZ_RESETS_MAX)
 			return;
+		/* Pairs with the one in lz_read_begin(). */
 		smp_mb();
 		if (atomic_read(&z->readers) && !lz_planted(LZ_PLANT_RESET_WITH_READERS))
 			continue;

@@ -43,14 +43,16 @@ static int check_super(struct lz *lz, const struct lz_super_info *si, bool quiet
 
 	if (si->version != LZ_FORMAT_VERSION || si->incompat) {
 		if (!quiet)
-			lz_say(lz, 'e', "format version %u with features %#x: this code knows version %u without",
+			lz_say(lz, 'e',
+			       "format version %u with features %#x: this code knows version %u without",
 			       si->version, si->incompat, LZ_FORMAT_VERSION);
 		return -EPROTONOSUPPORT;
 	}
 	if (si->nr_zones > g->nr_zones || si->zone_blocks != g->zone_blocks ||
 	    si->zone_cap > g->zone_cap) {
 		if (!quiet)
-			lz_say(lz, 'e', "formatted for %u zones of %u blocks, capacity %u; the drive has %u of %u, capacity %u",
+			lz_say(lz, 'e',
+			       "formatted for %u zones of %u blocks, capacity %u; the drive has %u of %u, capacity %u",
 			       si->nr_zones, si->zone_blocks, si->zone_cap, g->nr_zones,
 			       g->zone_blocks, g->zone_cap);
 		return -EUCLEAN;
