@@ -361,8 +361,11 @@ static void account(struct drive *d, const struct drive_cmd *c, int by)
 	case LZ_OP_APPEND:
 		z->appends += by;
 		break;
+	case LZ_OP_RESET:
+		z->resets += by;
+		break;
 	default:
-		z->mgmt += by;
+		z->finishes += by;
 	}
 }
 
@@ -381,17 +384,19 @@ static void check_rules(struct drive *d, const struct drive_cmd *c)
 	if (is_mgmt(c->op)) {
 		if (c->off)
 			d->fail(d->ctx, "zone %u: %s at offset %u", c->zone, name, c->off);
-		if (z->writes || z->appends || z->mgmt || (c->op == LZ_OP_RESET && z->reads))
+		if (z->writes || z->appends || z->resets || z->finishes ||
+		    (c->op == LZ_OP_RESET && z->reads))
 			d->fail(d->ctx,
 				"zone %u: %s with %u reads, %u writes, %u appends, %u resets in flight",
-				c->zone, name, z->reads, z->writes, z->appends, z->mgmt);
+				c->zone, name, z->reads, z->writes, z->appends,
+				z->resets + z->finishes);
 		return;
 	}
 	if (!c->n || (is_write(c->op) && d->g.max_append && c->n > d->g.max_append))
 		d->fail(d->ctx, "zone %u: %s of %u blocks", c->zone, name, c->n);
 	if (c->off + c->n > d->g.zone_cap)
 		d->fail(d->ctx, "zone %u: %s of %u blocks at %u", c->zone, name, c->n, c->off);
-	if (z->mgmt)
+	if (z->resets || (z->finishes && c->op != LZ_OP_READ))
 		d->fail(d->ctx, "zone %u: %s during a reset or finish", c->zone, name);
 	if ((c->op == LZ_OP_WRITE && z->appends) || (c->op == LZ_OP_APPEND && z->writes))
 		d->fail(d->ctx, "zone %u: writes and appends in flight together", c->zone);
@@ -604,7 +609,8 @@ void drive_cut(struct drive *d)
 		d->z[i].reads = 0;
 		d->z[i].writes = 0;
 		d->z[i].appends = 0;
-		d->z[i].mgmt = 0;
+		d->z[i].resets = 0;
+		d->z[i].finishes = 0;
 	}
 }
 

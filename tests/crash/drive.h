@@ -82,7 +82,8 @@ enum drive_fill { DRIVE_FILL_ZEROS, DRIVE_FILL_ONES, DRIVE_FILL_GARBAGE, DRIVE_N
  * @reads: commands in flight
  * @writes: commands in flight
  * @appends: commands in flight
- * @mgmt: resets and finishes in flight
+ * @resets: commands in flight
+ * @finishes: commands in flight
  */
 struct drive_zone {
 	struct drive_block *b;
@@ -97,7 +98,8 @@ struct drive_zone {
 	u32 reads;
 	u32 writes;
 	u32 appends;
-	u32 mgmt;
+	u32 resets;
+	u32 finishes;
 };
 
 /**
