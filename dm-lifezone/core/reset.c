@@ -70,7 +70,13 @@ void lz_reset_collect(struct lz *lz)
 				      &lz->ready : &lz->waiting);
 			spin_unlock_irqrestore(&lz->list_lock, flags);
 		} else if (again(z)) {
-			lz_zone_emptied(lz, z);
+			/* For the next commit, but no reason to hasten it. */
+			spin_lock_irqsave(&lz->list_lock, flags);
+			if (!z->listed) {
+				z->listed = true;
+				list_add_tail(&z->list, &lz->emptied);
+			}
+			spin_unlock_irqrestore(&lz->list_lock, flags);
 		}
 	}
 }
