@@ -575,6 +575,9 @@ void lz_ckpt_step(struct lz *lz)
 		case LZ_CK_NODES:
 			if (!lz_nodes_written(lz) && !lz_planted(LZ_PLANT_ROOT_BEFORE_NODES))
 				break;
+			/* Its journal blocks may lie in zones that the root frees. */
+			if (lz->committed < k->commit)
+				break;
 			if (lz->root_off == lz->g.zone_cap) {
 				k->state = LZ_CK_ROLL;
 				roll_root(lz);

@@ -303,6 +303,23 @@ static void watch_space(struct lz *lz)
 	lz->low_said = free < low;
 }
 
+/* What writes, and so happens in one mode only. */
+static void write_steps(struct lz *lz)
+{
+	bool tight;
+
+	lz_nodes_step(lz);
+	lz_zones_step(lz);
+	lz_gc_step(lz);
+	lz_reset_step(lz);
+	tight = lz_log_tight(lz);
+	if (tight != lz->tight) {
+		WRITE_ONCE(lz->tight, tight);
+		if (!tight)
+			lz_feed(lz);
+	}
+}
+
 void lz_run(struct lz *lz)
 {
 	do {
@@ -311,21 +328,10 @@ void lz_run(struct lz *lz)
 		if (!lz->loaded)
 			continue;
 		lz_commit_step(lz);
-		lz_nodes_step(lz);
 		lz_ckpt_step(lz);
-		lz_zones_step(lz);
 		lz_leaf_step(lz);
-		lz_gc_step(lz);
-		lz_reset_step(lz);
-		if (lz->mode == LZ_MODE_RW) {
-			bool tight = lz_log_tight(lz);
-
-			if (tight != lz->tight) {
-				WRITE_ONCE(lz->tight, tight);
-				if (!tight)
-					lz_feed(lz);
-			}
-		}
+		if (lz->mode == LZ_MODE_RW)
+			write_steps(lz);
 		cond_resched();
 	} while (lz->progress);
 	if (lz->loaded)

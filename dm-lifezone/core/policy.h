@@ -99,7 +99,7 @@ enum lz_verdict {
  * @class: lifetime of the data
  * @gc: the data is moved by GC
  * @can_open: the zone budget and the free zones allow one more open zone
- * @budget_spent: it is the zone budget that forbids it
+ * @budget_spent: it is the zone budget alone that forbids it: a finish would help
  * @zones: open zones
  * @n: how many
  */
@@ -135,6 +135,13 @@ void lz_place(const struct lz_place_in *in, struct lz_place_out *out);
  * now less that of the zone's last write (blocks).
  */
 u64 lz_victim_score(enum lz_victim how, u32 valid, u32 cap, u64 age);
+
+/*
+ * lz_victim_worth - does cleaning a zone with @valid blocks gain enough? @room:
+ * data blocks a fresh zone holds (its capacity less the summaries); @pressed:
+ * free zones are down to the reserve.
+ */
+bool lz_victim_worth(u32 valid, u32 room, bool pressed);
 
 /**
  * struct lz_pace_in - state of the space

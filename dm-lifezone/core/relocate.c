@@ -49,11 +49,14 @@ static u32 pick(struct lz *lz)
 	struct lz_pace_in in;
 	u32 best = LZ_NONE, i;
 	u64 top = 0, now = atomic64_read(&lz->write_seq);
+	u32 room = lz->g.zone_cap - DIV_ROUND_UP(lz->g.zone_cap, LZ_SUMMARY_ENTRIES + 1);
 	u8 how = lz->o.victim;
+	bool pressed;
 
 	pace_in(lz, &in);
+	pressed = in.free_zones <= in.reserve;
 	/* At the reserve what counts is space, and soon. */
-	if (in.free_zones <= in.reserve)
+	if (pressed)
 		how = LZ_VICTIM_GREEDY;
 	for (i = 0; i < lz->g.nr_zones; i++) {
 		struct lz_zone *z = &lz->zone[i];
@@ -65,6 +68,8 @@ static u32 pick(struct lz *lz)
 			continue;
 		if (z->state == LZ_ZS_BAD)
 			return i;
+		if (!lz_victim_worth(valid, room, pressed))
+			continue;
 		score = lz_victim_score(how, valid, lz->g.zone_cap, now - z->seq);
 		if (score > top) {
 			top = score;
