@@ -89,12 +89,29 @@ static void victim_no_overflow(struct kunit *test)
 	KUNIT_EXPECT_GT(test, cb(cap / 2, cap, AGE_MAX), cb(cap / 2, cap, AGE_MAX / 2));
 }
 
+/* What gains next to nothing is left alone, the more so while there is time. */
+static void victim_worth(struct kunit *test)
+{
+	KUNIT_EXPECT_TRUE(test, lz_victim_worth(0, 119, false));
+	KUNIT_EXPECT_TRUE(test, lz_victim_worth(119 - 5, 119, false));
+	KUNIT_EXPECT_FALSE(test, lz_victim_worth(119 - 4, 119, false));
+	KUNIT_EXPECT_TRUE(test, lz_victim_worth(119 - 2, 119, true));
+	KUNIT_EXPECT_FALSE(test, lz_victim_worth(119 - 1, 119, true));
+	KUNIT_EXPECT_FALSE(test, lz_victim_worth(119, 119, true));
+	KUNIT_EXPECT_FALSE(test, lz_victim_worth(120, 119, true));
+	KUNIT_EXPECT_FALSE(test, lz_victim_worth(~0u, 119, true));
+	/* Garbage as thin as the least spare space, spread evenly, can still be gathered. */
+	KUNIT_EXPECT_TRUE(test, lz_victim_worth(275162 / 1000 * 980, 275162, true));
+	KUNIT_EXPECT_FALSE(test, lz_victim_worth(275162 / 1000 * 980, 275162, false));
+}
+
 static struct kunit_case victim_cases[] = {
 	KUNIT_CASE(victim_zero_iff_full),
 	KUNIT_CASE(victim_greedy_fewest_valid),
 	KUNIT_CASE(victim_cost_benefit_grows),
 	KUNIT_CASE(victim_cost_benefit_formula),
 	KUNIT_CASE(victim_no_overflow),
+	KUNIT_CASE(victim_worth),
 	{}
 };
 

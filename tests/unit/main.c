@@ -86,6 +86,7 @@ int main(int argc, char **argv)
 	struct kunit_case *c;
 	char name[256];
 
+	setvbuf(stdout, NULL, _IOLBF, 0);
 	for (i = 0; i < nr_suites; i++) {
 		for (c = suites[i]->test_cases; c->run_case; c++) {
 			struct kunit test = { .failed = false };
