@@ -228,6 +228,7 @@ static void piece_done(struct lz *lz, struct lz_cmd *cmd)
 
 	lz->jbuf.busy = false;
 	lz->jbuf.link = false;
+	lz_stream_ended(lz, lz->js, cmd);
 	if (cmd->error && !c->error)
 		c->error = cmd->error;
 	c->sent += c->sending;

@@ -10,4 +10,5 @@ LZ_CORE_DEVICE := core layout super recover replay map leaf tree zone reset stre
 LZ_CORE := $(LZ_CORE_PURE) $(LZ_CORE_DEVICE)
 
 # Unit tests, in ../tests.
-LZ_UNIT := place_kunit victim_kunit pace_kunit reclaim_kunit options_kunit log_kunit
+LZ_UNIT := place_kunit victim_kunit pace_kunit reclaim_kunit options_kunit log_kunit \
+	ram tree_kunit layout_kunit map_kunit zone_kunit recover_kunit relocate_kunit

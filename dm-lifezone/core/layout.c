@@ -50,6 +50,11 @@ int lz_layout(const struct lz_geometry *g, struct lz_super_info *si, char *why, 
 			 g->zone_blocks, (unsigned long long)LZ_NOWHERE - 1);
 		return -EINVAL;
 	}
+	if (g->max_open && g->max_open < LZ_MAX_OPEN_MIN) {
+		snprintf(why, n, "drive allows %u open zones: at least %u are needed",
+			 g->max_open, LZ_MAX_OPEN_MIN);
+		return -EINVAL;
+	}
 	if (si->spare_permille < LZ_SPARE_MIN || si->spare_permille > LZ_SPARE_MAX) {
 		snprintf(why, n, "spare space of %u permille: must be %u to %u",
 			 si->spare_permille, LZ_SPARE_MIN, LZ_SPARE_MAX);

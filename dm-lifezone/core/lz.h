@@ -218,11 +218,13 @@ struct lz_tree {
  * @zone: zone, or LZ_NONE
  * @off: next block
  * @journal: the journal goes through it: zones end with a link
+ * @closing: the write that ends the zone before is in flight
  */
 struct lz_stream {
 	u32 zone;
 	u32 off;
 	bool journal;
+	bool closing;
 };
 
 /* The journal's buffer and the write of a piece of it. */
@@ -655,6 +657,7 @@ void lz_reset_step(struct lz *lz);
 
 /* stream.c: metadata zones */
 u32 lz_stream_take(struct lz *lz, struct lz_stream *s, u32 want, u64 *addr, bool *link);
+void lz_stream_ended(struct lz *lz, struct lz_stream *s, const struct lz_cmd *cmd);
 void lz_stream_link(struct lz *lz, struct lz_stream *s, void *block, u64 addr);
 u64 lz_log_free(struct lz *lz);
 u64 lz_log_worst(const struct lz *lz);

@@ -104,6 +104,7 @@ static void write_done(struct lz *lz, struct lz_cmd *cmd)
 		if (b->ref[i].c)
 			b->ref[i].c->busy = false;
 	}
+	lz_stream_ended(lz, lz->ns, cmd);
 	b->busy = false;
 	b->sent += b->piece;
 	if (b->link) {

@@ -39,6 +39,9 @@ u32 lz_stream_take(struct lz *lz, struct lz_stream *s, u32 want, u64 *addr, bool
 {
 	u32 end = lz->g.zone_cap - (s->journal ? 1 : 0), n, next = LZ_NONE;
 
+	/* Until the zone before is full, the budget counts it. */
+	if (s->closing)
+		return 0;
 	if (s->zone == LZ_NONE || s->off >= end) {
 		next = take_zone(lz);
 		if (next == LZ_NONE)
@@ -54,6 +57,7 @@ u32 lz_stream_take(struct lz *lz, struct lz_stream *s, u32 want, u64 *addr, bool
 			return 0;
 	}
 	*addr = lz_zone_addr(lz, s->zone, s->off);
+	s->closing = s->off + n == end;
 	s->off += n;
 	if (*link) {
 		s->zone = next;
@@ -77,6 +81,13 @@ void lz_stream_link(struct lz *lz, struct lz_stream *s, void *block, u64 addr)
 	j->first = cpu_to_le64(lz->jseq);
 	lz_seal(j, &w, 0);
 	lz->zone[lz_addr_zone(lz, addr)].jlast = lz->jseq++;
+}
+
+/* lz_stream_ended - a write to the stream has ended. */
+void lz_stream_ended(struct lz *lz, struct lz_stream *s, const struct lz_cmd *cmd)
+{
+	if (lz_addr_off(lz, cmd->addr) + cmd->nblocks == lz->g.zone_cap)
+		s->closing = false;
 }
 
 /* lz_log_worst - blocks the largest checkpoint needs, and the commits beside it. */
