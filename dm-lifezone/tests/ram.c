@@ -163,9 +163,10 @@ static void ram_event(void *ctx, enum lz_event ev, u64 arg)
 static void ram_say(void *ctx, char level, const char *line)
 {
 	struct ram *r = ctx;
+	size_t used = strlen(r->said);
 
 	if (level != 'i')
-		scnprintf(r->said, sizeof(r->said), "%s", line);
+		scnprintf(r->said + used, sizeof(r->said) - used, "%s\n", line);
 }
 
 const struct lz_ops ram_ops = {

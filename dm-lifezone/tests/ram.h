@@ -43,7 +43,7 @@ struct ram_zone {
  * @broken: a rule of zoned drives was broken; said once
  * @nr_ops: commands carried out, by enum lz_op
  * @nr_events: events, by enum lz_event
- * @said: last warning or error
+ * @said: warnings and errors, a line each
  */
 struct ram {
 	struct kunit *test;
@@ -61,7 +61,7 @@ struct ram {
 	bool broken;
 	u64 nr_ops[LZ_OP_FLUSH + 1];
 	u32 nr_events[LZ_EV_ZONE_ASIDE + 1];
-	char said[256];
+	char said[1024];
 };
 
 extern const struct lz_ops ram_ops;

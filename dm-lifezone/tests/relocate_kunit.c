@@ -92,7 +92,7 @@ static void relocate_on_request(struct kunit *test)
 		KUNIT_ASSERT_EQ(test, ram_discard(r, i, 1), 0);
 	KUNIT_ASSERT_EQ(test, ram_checkpoint(r), 0);
 	lz_get_info(r->lz, &before);
-	lz_request_gc(r->lz, 1);
+	lz_request_gc(r->lz, 4);
 	for (i = 0; i < 20; i++) {
 		ram_elapse(r, 2000);
 		ram_flush(r);
