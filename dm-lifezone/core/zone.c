@@ -469,9 +469,13 @@ enum step { STEP_NONE, STEP_SUBMIT, STEP_FULL, STEP_BAD };
 static enum step zone_next(struct lz *lz, struct lz_zone *z, struct lz_open *o)
 {
 	u32 pending = o->put - o->got, left = lz->g.zone_cap - z->resv, n, blocks;
-	bool quiet = z->done == z->resv, last = z->closing && quiet;
+	bool quiet = z->done == z->resv, last;
 
 	lockdep_assert_held(&z->lock);
+	/* A checkpoint's summary may have taken the last room. */
+	if (!lz_zone_room(lz, z))
+		z->closing = true;
+	last = z->closing && quiet;
 	if (z->failed)
 		return last ? STEP_BAD : STEP_NONE;
 	if (pending >= LZ_SUMMARY_ENTRIES || (pending && (last || o->force > o->got))) {
