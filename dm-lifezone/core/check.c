@@ -114,13 +114,26 @@ static int check_leaf(struct lz *lz, struct check *k, u64 idx)
 	return 0;
 }
 
+/* The map's answer, whatever has to be read for it; LZ_MISS if it cannot be. */
+static u64 map_get(struct lz *lz, u64 lba)
+{
+	u64 addr;
+	int err = 0;
+
+	while ((addr = lz_map_get(lz, lba)) == LZ_MISS && !err) {
+		lz_leaf_get(lz, div_u64(lba, LZ_NODE_ENTRIES), &err);
+		lz_sync(lz);
+	}
+	return addr;
+}
+
 /* The owner on record is believed only if the map agrees. */
 static void name(struct lz *lz, struct check *k, u32 zone, u64 entry)
 {
 	u64 addr = lz_zone_addr(lz, zone, lz_sum_offset(entry));
 
 	if (lz_sum_offset(entry) < lz->g.zone_cap && lz_sum_lba(entry) < lz->si.logical_blocks &&
-	    lz_map_get(lz, lz_sum_lba(entry)) == addr)
+	    map_get(lz, lz_sum_lba(entry)) == addr)
 		set(k->named, addr);
 }
 
