@@ -258,6 +258,70 @@ static void recover_one_root_zone(struct kunit *test)
 	ram_verify(r);
 }
 
+/* Metadata that cannot be written ends the device, and says so to all who wait. */
+static void recover_journal_error(struct kunit *test)
+{
+	struct ram *r = test->priv;
+	struct lz_info info;
+	struct lz_write w;
+	u32 i;
+
+	KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_LONG, 0, 100), 0);
+	KUNIT_ASSERT_EQ(test, ram_flush(r), 0);
+	KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_LONG, 50, 100), 0);
+	for (i = 0; i < r->g.nr_zones; i++)
+		r->zone[i].fail = 1 << LZ_OP_WRITE;
+	KUNIT_EXPECT_NE(test, ram_flush(r), 0);
+	lz_get_info(r->lz, &info);
+	KUNIT_EXPECT_EQ(test, info.mode, LZ_MODE_FAIL);
+	KUNIT_EXPECT_EQ(test, r->nr_events[LZ_EV_MODE], 1u);
+	KUNIT_EXPECT_EQ(test, lz_write_begin(r->lz, LZ_CLASS_LONG, 1, &w), -EIO);
+	KUNIT_EXPECT_EQ(test, lz_discard(r->lz, 0, 1), -EIO);
+	KUNIT_EXPECT_NE(test, ram_flush(r), 0);
+
+	/* With the drive whole again, what had been flushed is there. */
+	for (i = 0; i < r->g.nr_zones; i++)
+		r->zone[i].fail = 0;
+	ram_cut(r);
+	again(r);
+	for (i = 0; i < 50; i++)
+		KUNIT_EXPECT_EQ(test, ram_read(r, i), r->version[i]);
+	ram_check(r);
+}
+
+/* The host's clock alone brings writes into the journal. */
+static void recover_timer(struct kunit *test)
+{
+	struct ram *r = test->priv;
+
+	KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_LONG, 0, 100), 0);
+	ram_elapse(r, LZ_COMMIT_MS_DEFAULT + 10);
+	ram_cut(r);
+	again(r);
+	ram_verify(r);
+}
+
+static void recover_live_options(struct kunit *test)
+{
+	struct ram *r = test->priv;
+	struct lz_options o;
+	char why[160];
+
+	KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_LONG, 0, 100), 0);
+	lz_get_options(r->lz, &o);
+	KUNIT_ASSERT_EQ(test, lz_option_set(&o, "policy", "sla", true, why, sizeof(why)), 0);
+	KUNIT_ASSERT_EQ(test, lz_option_set(&o, "gc_isolation", "initial", true, why,
+					    sizeof(why)), 0);
+	o.max_open = 99;
+	lz_set_options(r->lz, &o);
+	lz_get_options(r->lz, &o);
+	KUNIT_EXPECT_EQ(test, o.policy, LZ_POLICY_SLA);
+	KUNIT_EXPECT_EQ(test, o.isolation, LZ_ISOLATION_INITIAL);
+	KUNIT_EXPECT_EQ(test, o.max_open, 0u);
+	KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_LONG, 50, 100), 0);
+	ram_verify(r);
+}
+
 static struct kunit_case recover_cases[] = {
 	KUNIT_CASE(recover_clean),
 	KUNIT_CASE(recover_stop_start),
@@ -270,6 +334,9 @@ static struct kunit_case recover_cases[] = {
 	KUNIT_CASE(recover_random),
 	KUNIT_CASE(recover_read_only),
 	KUNIT_CASE(recover_one_root_zone),
+	KUNIT_CASE(recover_journal_error),
+	KUNIT_CASE(recover_timer),
+	KUNIT_CASE(recover_live_options),
 	{}
 };
 

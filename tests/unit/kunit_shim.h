@@ -13,6 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../../dm-lifezone/core/port.h"
+
 struct kunit_mem {
 	struct kunit_mem *next;
 };
@@ -67,7 +69,7 @@ static inline void kunit_skip(struct kunit *test, const char *why)
 	longjmp(test->out, 1);
 }
 
-__attribute__((__format__(__printf__, 5, 6)))
+__printf(5, 6)
 void kunit_fail(struct kunit *test, bool fatal, const char *file, int line, const char *fmt, ...);
 
 #define KUNIT_SHIM_CMP(t, fatal, a, op, b, fmt, ...) \

@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The offline check finds what is wrong although every checksum is right. */
+#include "ram.h"
+
+struct findings {
+	u32 n;
+	char first[256];
+};
+
+static void note(void *ctx, const char *line)
+{
+	struct findings *f = ctx;
+
+	if (!f->n++)
+		scnprintf(f->first, sizeof(f->first), "%s", line);
+}
+
+/* A device of two full zones and some, stopped in order. */
+static int check_init(struct kunit *test)
+{
+	struct ram *r = ram_device(test, 32, 8);
+
+	KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_LONG, 0, 2 * r->g.zone_cap + 10), 0);
+	ram_stop(r);
+	return 0;
+}
+
+static void check_exit(struct kunit *test)
+{
+	ram_free(test->priv);
+}
+
+static u64 run_check(struct ram *r, struct findings *f)
+{
+	struct lz_check_report report = { .say = note, .ctx = f };
+
+	memset(f, 0, sizeof(*f));
+	KUNIT_ASSERT_EQ_MSG(r->test, ram_load(r, LZ_LOAD_RO), 0, "(%s)", r->said);
+	KUNIT_EXPECT_EQ(r->test, lz_check(r->lz, &report), 0);
+	KUNIT_EXPECT_EQ(r->test, report.errors, (u64)f->n);
+	lz_free_device(r->lz);
+	r->lz = NULL;
+	return report.errors;
+}
+
+/* The newest block on the drive with this header. */
+static void *find_block(struct ram *r, u16 type, u16 level, u64 index)
+{
+	struct lz_hdr *h, *best = NULL;
+	u32 zone, off;
+
+	for (zone = 0; zone < r->g.nr_zones; zone++) {
+		for (off = 0; off < r->zone[zone].wp; off++) {
+			h = ram_block(r, (u64)zone * r->g.zone_blocks + off);
+			if (le32_to_cpu(h->magic) == LZ_MAGIC && le16_to_cpu(h->type) == type &&
+			    le16_to_cpu(h->level) == level && le64_to_cpu(h->index) == index &&
+			    (!best || le64_to_cpu(h->seq) > le64_to_cpu(best->seq)))
+				best = h;
+		}
+	}
+	return best;
+}
+
+static void reseal(struct ram *r, struct lz_hdr *h)
+{
+	struct lz_want w = {
+		.uuid = r->si.uuid, .type = le16_to_cpu(h->type), .level = le16_to_cpu(h->level),
+		.addr = le64_to_cpu(h->addr), .index = le64_to_cpu(h->index),
+		.epoch = le64_to_cpu(h->epoch), .seq = le64_to_cpu(h->seq),
+	};
+
+	lz_seal(h, &w, le32_to_cpu(h->count));
+}
+
+static struct lz_node *leaf0(struct ram *r)
+{
+	struct lz_node *n = find_block(r, LZ_BT_NODE, 0, 0);
+
+	KUNIT_ASSERT_NOT_NULL(r->test, n);
+	return n;
+}
+
+static void expect(struct ram *r, const char *what)
+{
+	struct findings f;
+
+	KUNIT_EXPECT_GT(r->test, run_check(r, &f), 0ull);
+	KUNIT_EXPECT_TRUE_MSG(r->test, strstr(f.first, what), "(%s, wanted %s)", f.first, what);
+}
+
+static void check_sound(struct kunit *test)
+{
+	struct ram *r = test->priv;
+	struct findings f;
+
+	KUNIT_EXPECT_EQ_MSG(test, run_check(r, &f), 0ull, "(%s)", f.first);
+	/* It changes nothing: once more. */
+	KUNIT_EXPECT_EQ(test, run_check(r, &f), 0ull);
+}
+
+static void check_shared_block(struct kunit *test)
+{
+	struct ram *r = test->priv;
+	struct lz_node *n = leaf0(r);
+
+	n->e[3] = n->e[4];
+	reseal(r, &n->h);
+	expect(r, "block 4: shares drive block");
+}
+
+static void check_free_zone(struct kunit *test)
+{
+	struct ram *r = test->priv;
+	struct lz_node *n = leaf0(r);
+	u32 zone = r->g.nr_zones - 1;
+
+	while (r->zone[zone].wp)
+		zone--;
+	n->e[3] = cpu_to_le64((u64)zone * r->g.zone_blocks);
+	reseal(r, &n->h);
+	expect(r, "block 3: mapped to zone");
+}
+
+static void check_past_drive(struct kunit *test)
+{
+	struct ram *r = test->priv;
+	struct lz_node *n = leaf0(r);
+
+	n->e[3] = cpu_to_le64((u64)r->g.nr_zones * r->g.zone_blocks);
+	reseal(r, &n->h);
+	expect(r, "cannot be used");
+}
+
+/* Between the capacity and the size of a zone there is nothing. */
+static void check_past_capacity(struct kunit *test)
+{
+	struct ram *r = test->priv;
+	struct lz_node *n = leaf0(r);
+	u64 start = le64_to_cpu(n->e[3]) / r->g.zone_blocks * r->g.zone_blocks;
+
+	n->e[3] = cpu_to_le64(start + r->g.zone_cap);
+	reseal(r, &n->h);
+	expect(r, "block 3: mapped to");
+}
+
+static void check_count_of_leaf(struct kunit *test)
+{
+	struct ram *r = test->priv;
+	struct lz_node *n = leaf0(r);
+
+	n->h.count = cpu_to_le32(le32_to_cpu(n->h.count) - 1);
+	reseal(r, &n->h);
+	expect(r, "map leaf 0: says it maps");
+}
+
+static void check_count_of_zone(struct kunit *test)
+{
+	struct ram *r = test->priv;
+	struct lz_node *n = leaf0(r);
+
+	n->e[3] = cpu_to_le64(LZ_NOWHERE);
+	n->h.count = cpu_to_le32(le32_to_cpu(n->h.count) - 1);
+	reseal(r, &n->h);
+	expect(r, "the zone table counts");
+}
+
+static void check_damaged_leaf(struct kunit *test)
+{
+	struct ram *r = test->priv;
+
+	((u8 *)leaf0(r))[100] ^= 1;
+	expect(r, "blocks 0 to 503: their map leaf cannot be used");
+}
+
+/* A block that no summary names would be lost to GC. */
+static void check_unnamed(struct kunit *test)
+{
+	struct ram *r = test->priv;
+	struct lz_summary *s = NULL;
+	u32 zone;
+
+	for (zone = 2; !s && zone < r->g.nr_zones; zone++) {
+		s = find_block(r, LZ_BT_SUMMARY, 0, zone);
+		if (s && !le32_to_cpu(s->h.count))
+			s = NULL;
+	}
+	KUNIT_ASSERT_NOT_NULL(test, s);
+	s->e[0] = s->e[1];
+	reseal(r, &s->h);
+	expect(r, "neither a summary nor the journal names");
+}
+
+static void check_damaged_summary(struct kunit *test)
+{
+	struct ram *r = test->priv;
+	u8 *s = NULL;
+	u32 zone;
+
+	for (zone = 2; !s && zone < r->g.nr_zones; zone++)
+		s = find_block(r, LZ_BT_SUMMARY, 0, zone);
+	KUNIT_ASSERT_NOT_NULL(test, s);
+	s[2000] ^= 16;
+	expect(r, "crc: got");
+}
+
+/* What recovery itself needs is refused at load, and the reason is given. */
+static void check_damaged_root(struct kunit *test)
+{
+	struct ram *r = test->priv;
+	u32 zone, off;
+
+	for (zone = 0; zone < 2; zone++)
+		for (off = 1; off < r->zone[zone].wp; off++)
+			((u8 *)ram_block(r, (u64)zone * r->g.zone_blocks + off))[300] ^= 1;
+	r->said[0] = 0;
+	KUNIT_EXPECT_EQ(test, ram_load(r, 0), -EUCLEAN);
+	KUNIT_EXPECT_NE(test, r->said[0], 0);
+}
+
+static void check_damaged_zone_table(struct kunit *test)
+{
+	struct ram *r = test->priv;
+	struct lz_znode *n = find_block(r, LZ_BT_ZNODE, 0, 0);
+
+	KUNIT_ASSERT_NOT_NULL(test, n);
+	n->e[5].state = 77;
+	reseal(r, &n->h);
+	r->said[0] = 0;
+	KUNIT_EXPECT_EQ(test, ram_load(r, 0), -EUCLEAN);
+	KUNIT_EXPECT_TRUE_MSG(test, strstr(r->said, "entry 5: state: got 77, wanted at most 5"),
+			      "(%s)", r->said);
+}
+
+static struct kunit_case check_cases[] = {
+	KUNIT_CASE(check_sound),
+	KUNIT_CASE(check_shared_block),
+	KUNIT_CASE(check_free_zone),
+	KUNIT_CASE(check_past_drive),
+	KUNIT_CASE(check_past_capacity),
+	KUNIT_CASE(check_count_of_leaf),
+	KUNIT_CASE(check_count_of_zone),
+	KUNIT_CASE(check_damaged_leaf),
+	KUNIT_CASE(check_unnamed),
+	KUNIT_CASE(check_damaged_summary),
+	KUNIT_CASE(check_damaged_root),
+	KUNIT_CASE(check_damaged_zone_table),
+	{}
+};
+
+static struct kunit_suite check_suite = {
+	.name = "lifezone-check",
+	.init = check_init,
+	.exit = check_exit,
+	.test_cases = check_cases,
+};
+
+kunit_test_suite(check_suite);
