@@ -173,6 +173,7 @@ static int place(struct lz *lz, u8 class, bool gc)
 	};
 	struct lz_place_out out = {};
 	unsigned long flags;
+	bool finishing = false, spent;
 	int err = 0;
 	u32 i, zrecs;
 
@@ -183,6 +184,7 @@ static int place(struct lz *lz, u8 class, bool gc)
 		z = &lz->zone[lz->open[i].zone];
 		spin_lock(&z->lock);
 		cand[in.n] = (struct lz_place_zone){ z->class, z->open->gc, lz_zone_room(lz, z) };
+		finishing |= z->open->finish && !z->failed;
 		spin_unlock(&z->lock);
 		if (!cand[in.n].room)
 			continue;
@@ -191,8 +193,10 @@ static int place(struct lz *lz, u8 class, bool gc)
 		zone[in.n++] = z;
 	}
 	zrecs = READ_ONCE(lz->nr_zrec);
-	in.budget_spent = !budget_allows(lz, gc);
-	in.can_open = !in.budget_spent && lz_free_for(lz, gc) && zrecs < LZ_ZRECS / 2;
+	spent = !budget_allows(lz, gc);
+	/* Without a free zone to open, finishing one would gain nothing. */
+	in.budget_spent = spent && lz_free_for(lz, gc);
+	in.can_open = !spent && lz_free_for(lz, gc) && zrecs < LZ_ZRECS / 2;
 	lz_place(&in, &out);
 	switch (out.verdict) {
 	case LZ_PLACE_USE:
@@ -202,6 +206,10 @@ static int place(struct lz *lz, u8 class, bool gc)
 		WRITE_ONCE(lz->cur[gc][class], open_new(lz, class, gc));
 		break;
 	case LZ_PLACE_FINISH:
+		err = -EAGAIN;
+		/* One at a time: whoever asks meanwhile waits for its slot. */
+		if (finishing)
+			break;
 		z = zone[out.idx];
 		spin_lock(&z->lock);
 		z->closing = true;
@@ -209,7 +217,6 @@ static int place(struct lz *lz, u8 class, bool gc)
 		spin_unlock(&z->lock);
 		lz_zones_uncur(lz, z);
 		lz_kick(lz);
-		err = -EAGAIN;
 		break;
 	case LZ_PLACE_WAIT:
 		err = -EAGAIN;

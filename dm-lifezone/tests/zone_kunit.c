@@ -179,6 +179,34 @@ static void zone_finish_mismatch(struct kunit *test)
 	ram_check(r);
 }
 
+/* However many ask while one zone is being finished, no other is. */
+static void zone_finish_one(struct kunit *test)
+{
+	struct ram *r = ram_new(test, 40, 8);
+	struct lz_write w;
+	u64 finished;
+	u32 slots, i;
+
+	r->o.policy = LZ_POLICY_SLA;
+	r->o.finish = LZ_FINISH_MISMATCH;
+	KUNIT_ASSERT_EQ(test, ram_format(r), 0);
+	KUNIT_ASSERT_EQ(test, ram_load(r, 0), 0);
+	/* One slot is kept for GC. */
+	slots = r->lz->data_slots - 1;
+	KUNIT_ASSERT_LT(test, slots + 1, (u32)LZ_NR_CLASSES);
+	for (i = 0; i < slots; i++)
+		KUNIT_ASSERT_EQ(test, ram_write(r, i, 10 * i, 10), 0);
+	finished = r->nr_ops[LZ_OP_FINISH];
+	KUNIT_EXPECT_EQ(test, finished, 0ull);
+	for (i = 0; i < 5; i++)
+		KUNIT_EXPECT_EQ(test, lz_write_begin(r->lz, slots, 1, &w), -EAGAIN);
+	ram_pump(r);
+	KUNIT_EXPECT_EQ(test, r->nr_ops[LZ_OP_FINISH], 1ull);
+	KUNIT_ASSERT_EQ(test, ram_write(r, slots, 500, 1), 0);
+	KUNIT_EXPECT_EQ(test, r->nr_ops[LZ_OP_FINISH], 1ull);
+	ram_verify(r);
+}
+
 static struct kunit_case zone_cases[] = {
 	KUNIT_CASE(zone_budget_4),
 	KUNIT_CASE(zone_budget_5),
@@ -189,6 +217,7 @@ static struct kunit_case zone_cases[] = {
 	KUNIT_CASE(zone_write_error),
 	KUNIT_CASE(zone_reset_error),
 	KUNIT_CASE(zone_finish_mismatch),
+	KUNIT_CASE(zone_finish_one),
 	{}
 };
 
