@@ -6,9 +6,9 @@
  * kept beside it in IMAGE.zones: a line with the geometry, then a line for each
  * zone that is not empty. A copy of a drive comes without; then --zone-size
  * must be given and write pointers are worked out from the contents: a metadata
- * zone (its first block says so) ends after its last block that is not all
- * zeros, which no metadata block is; a data zone may well end with zeros, so it
- * counts as full unless all of it is zeros.
+ * zone (its first block says so) ends after its last block that is not blank,
+ * all zeros or all ones, which no metadata block is; a data zone may well end
+ * with blank blocks, so it counts as full unless all of it is blank.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -21,8 +21,6 @@
 /* Blocks in one command; as many as a small drive takes. */
 #define IMG_MAX_APPEND	128u
 #define IMG_CHUNK	256u
-
-static const char zeros[LZ_BLOCK_SIZE];
 
 static char *sidecar_path(const struct drive *d)
 {
@@ -107,6 +105,13 @@ static bool is_metadata(const void *block)
 	return le32_to_cpu(h->magic) == LZ_MAGIC && le16_to_cpu(h->type) != LZ_BT_SUMMARY;
 }
 
+/* What drives return for blocks not written: zeros or ones. */
+static bool is_blank(const char *block)
+{
+	return (*block == 0 || *block == (char)0xff) &&
+	       !memcmp(block, block + 1, LZ_BLOCK_SIZE - 1);
+}
+
 static bool guess_zone(struct drive *d, u32 zone, char *buf)
 {
 	off_t start = (off_t)zone * d->g.zone_blocks * LZ_BLOCK_SIZE;
@@ -126,7 +131,7 @@ static bool guess_zone(struct drive *d, u32 zone, char *buf)
 		if (!off)
 			meta = is_metadata(buf);
 		for (i = 0; i < n; i++)
-			if (memcmp(buf + (size_t)i * LZ_BLOCK_SIZE, zeros, LZ_BLOCK_SIZE))
+			if (!is_blank(buf + (size_t)i * LZ_BLOCK_SIZE))
 				used = off + i + 1;
 		if (used && !meta)
 			break;
