@@ -10,12 +10,13 @@
  *   1. an open zone that the policy ranks
  *   2. a new zone
  *   3. the budget is spent: an open zone that the policy admits only now
- *   4. finish=mismatch: finish the cheapest zone, and open a new one
+ *   4. finish=mismatch, user data: finish the cheapest zone, and open a new one
  *   5. any open zone, the one nearest in lifetime; counted as a fallback
  *   6. wait: every open zone is full to the last block, and so about to close
  *
  * Step 5 takes any zone with room, so nobody waits for a zone that no one will
- * close.
+ * close. GC never finishes a zone: the room thrown away can be more than the
+ * victim yields, and GC would run for ever without gaining a zone.
  *
  * GC output and isolation. "initial" is one stream for all GC output: it and
  * user data never meet, except by fallback. "persistent" moves data only to
@@ -217,18 +218,16 @@ static unsigned int lz_find_near(const struct lz_place_in *in)
 
 /*
  * The zone to finish: that with the least room, as a finish costs what padding
- * the rest would. Not the only zone that takes GC output: GC would have to
- * finish another in turn, and user data could keep it from its zone for ever.
+ * the rest would. Never one that takes GC output: GC needs it to free zones,
+ * and would clean it at once, as the padding makes it look like a good victim.
  */
 static unsigned int lz_find_finish(const struct lz_place_in *in)
 {
 	struct lz_best best = { .idx = LZ_NO_ZONE };
-	unsigned int i, gc = 0;
+	unsigned int i;
 
 	for (i = 0; i < in->n; i++)
-		gc += in->zones[i].gc && in->zones[i].room;
-	for (i = 0; i < in->n; i++)
-		if (!in->zones[i].gc || gc > 1)
+		if (!in->zones[i].gc)
 			lz_best_add(&best, i, 1, in->zones[i].room);
 	return best.idx;
 }
@@ -288,7 +287,8 @@ void lz_place(const struct lz_place_in *in, struct lz_place_out *out)
 			return;
 		}
 
-		idx = in->finish == LZ_FINISH_MISMATCH ? lz_find_finish(in) : LZ_NO_ZONE;
+		if (in->finish == LZ_FINISH_MISMATCH && !in->gc)
+			idx = lz_find_finish(in);
 		if (idx != LZ_NO_ZONE) {
 			out->verdict = LZ_PLACE_FINISH;
 			out->idx = idx;

@@ -190,13 +190,12 @@ static const struct row rows[] = {
 	{ "mismatch: wla finishes smaller", WLA, USER, PERS, MISM, 'E', SPENT, "S8 L9", FIN, 0 },
 	{ "mismatch: zenfs finishes smaller", ZENFS, USER, PERS, MISM, 'E', SPENT,
 	  "S8 L9", FIN, 0 },
-	{ "mismatch: never GC's last zone", SLA, USER, PERS, MISM, 'M', SPENT, "Lg1 S9", FIN, 1 },
-	{ "mismatch: one of GC's two", SLA, USER, PERS, MISM, 'M', SPENT, "Lg2 Sg5 S9", FIN, 0 },
-	{ "mismatch: GC's other is full", SLA, USER, PERS, MISM, 'M', SPENT, "Lg2 Sg0 S9", FIN, 2 },
-	{ "mismatch: only GC's last: share it", SLA, USER, PERS, MISM, 'M', SPENT, "Lg1", FALL, 0 },
-	{ "mismatch: GC finishes a user zone", SLA, GC, PERS, MISM, 'M', SPENT, "L4 Sg1", FIN, 0 },
+	{ "mismatch: never a zone of GC", SLA, USER, PERS, MISM, 'M', SPENT, "Lg1 S9", FIN, 1 },
+	{ "mismatch: nor one of GC's two", SLA, USER, PERS, MISM, 'M', SPENT, "Lg2 Sg5 S9", FIN, 2 },
+	{ "mismatch: only GC's: share it", SLA, USER, PERS, MISM, 'M', SPENT, "Lg1", FALL, 0 },
+	{ "mismatch: GC finishes nothing", SLA, GC, PERS, MISM, 'M', SPENT, "L4 Sg1", FALL, 1 },
 	{ "mismatch: initial, GC without a stream", SLA, GC, INIT, MISM, 'M', SPENT,
-	  "M4 L2", FIN, 1 },
+	  "M4 L2", FALL, 0 },
 	{ "mismatch: a full zone needs no finish", SLA, USER, PERS, MISM, 'M', SPENT,
 	  "L0 E7", FIN, 1 },
 	{ "mismatch: finishing frees no zone: fall back", SLA, USER, PERS, MISM, 'M', SCARCE,
@@ -290,7 +289,8 @@ static void check_decision(struct kunit *test, const struct lz_place_in *in)
 		break;
 	case LZ_PLACE_FINISH:
 		ok = out.idx < in->n && in->zones[out.idx].room && in->budget_spent &&
-		     !in->can_open && in->finish == LZ_FINISH_MISMATCH;
+		     !in->can_open && !in->gc && in->finish == LZ_FINISH_MISMATCH &&
+		     !in->zones[out.idx].gc;
 		break;
 	case LZ_PLACE_NEW:
 		ok = in->can_open;

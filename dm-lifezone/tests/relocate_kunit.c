@@ -31,7 +31,8 @@ static void overwrite(struct ram *r, u32 *state, u64 blocks)
 	}
 }
 
-static void full_device(struct kunit *test, u32 max_open, u8 policy, u8 isolation, u8 victim)
+static void full_device(struct kunit *test, u32 max_open, u8 policy, u8 isolation, u8 victim,
+			u8 finish)
 {
 	struct ram *r = ram_new(test, 32, max_open);
 	u32 state = max_open * 100 + policy * 10 + isolation;
@@ -39,6 +40,7 @@ static void full_device(struct kunit *test, u32 max_open, u8 policy, u8 isolatio
 	r->o.policy = policy;
 	r->o.isolation = isolation;
 	r->o.victim = victim;
+	r->o.finish = finish;
 	KUNIT_ASSERT_EQ(test, ram_format(r), 0);
 	KUNIT_ASSERT_EQ(test, ram_load(r, 0), 0);
 	fill(r, LZ_CLASS_LONG);
@@ -61,22 +63,39 @@ static void full_device(struct kunit *test, u32 max_open, u8 policy, u8 isolatio
 
 static void relocate_least_budget(struct kunit *test)
 {
-	full_device(test, 4, LZ_POLICY_WLA, LZ_ISOLATION_PERSISTENT, LZ_VICTIM_COST_BENEFIT);
+	full_device(test, 4, LZ_POLICY_WLA, LZ_ISOLATION_PERSISTENT,
+		    LZ_VICTIM_COST_BENEFIT, LZ_FINISH_NEVER);
 }
 
 static void relocate_wla(struct kunit *test)
 {
-	full_device(test, 8, LZ_POLICY_WLA, LZ_ISOLATION_PERSISTENT, LZ_VICTIM_COST_BENEFIT);
+	full_device(test, 8, LZ_POLICY_WLA, LZ_ISOLATION_PERSISTENT,
+		    LZ_VICTIM_COST_BENEFIT, LZ_FINISH_NEVER);
 }
 
 static void relocate_sla_initial(struct kunit *test)
 {
-	full_device(test, 8, LZ_POLICY_SLA, LZ_ISOLATION_INITIAL, LZ_VICTIM_GREEDY);
+	full_device(test, 8, LZ_POLICY_SLA, LZ_ISOLATION_INITIAL,
+		    LZ_VICTIM_GREEDY, LZ_FINISH_NEVER);
 }
 
 static void relocate_zenfs(struct kunit *test)
 {
-	full_device(test, 14, LZ_POLICY_ZENFS, LZ_ISOLATION_PERSISTENT, LZ_VICTIM_GREEDY);
+	full_device(test, 14, LZ_POLICY_ZENFS, LZ_ISOLATION_PERSISTENT,
+		    LZ_VICTIM_GREEDY, LZ_FINISH_NEVER);
+}
+
+/* Finishing throws room away, but never more than GC gains. */
+static void relocate_finish(struct kunit *test)
+{
+	full_device(test, 6, LZ_POLICY_SLA, LZ_ISOLATION_PERSISTENT,
+		    LZ_VICTIM_COST_BENEFIT, LZ_FINISH_MISMATCH);
+}
+
+static void relocate_finish_initial(struct kunit *test)
+{
+	full_device(test, 8, LZ_POLICY_ZENFS, LZ_ISOLATION_INITIAL,
+		    LZ_VICTIM_GREEDY, LZ_FINISH_MISMATCH);
 }
 
 /* Asked to, GC cleans however much is free. */
@@ -109,6 +128,8 @@ static struct kunit_case relocate_cases[] = {
 	KUNIT_CASE_SLOW(relocate_wla),
 	KUNIT_CASE_SLOW(relocate_sla_initial),
 	KUNIT_CASE_SLOW(relocate_zenfs),
+	KUNIT_CASE_SLOW(relocate_finish),
+	KUNIT_CASE_SLOW(relocate_finish_initial),
 	KUNIT_CASE(relocate_on_request),
 	{}
 };
