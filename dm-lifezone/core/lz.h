@@ -641,6 +641,7 @@ void lz_zone_freed(struct lz *lz, struct lz_zone *z);
 void lz_zone_emptied(struct lz *lz, struct lz_zone *z);
 void lz_zone_aside(struct lz *lz, struct lz_zone *z, int error);
 void lz_zones_uncur(struct lz *lz, const struct lz_zone *z);
+void lz_zones_part(struct lz *lz);
 struct lz_open *lz_open_slot(struct lz *lz, struct lz_zone *z, bool gc);
 void lz_open_release(struct lz *lz, struct lz_zone *z);
 void lz_zones_step(struct lz *lz);

@@ -12,11 +12,14 @@
  *   3. the budget is spent: an open zone that the policy admits only now
  *   4. finish=mismatch, user data: finish the cheapest zone, and open a new one
  *   5. any open zone, the one nearest in lifetime; counted as a fallback
- *   6. wait: every open zone is full to the last block, and so about to close
+ *   6. wait: every open zone is full to the last block, and so about to close,
+ *	or what room is left GC needs to free zones
  *
  * Step 5 takes any zone with room, so nobody waits for a zone that no one will
- * close. GC never finishes a zone: the room thrown away can be more than the
- * victim yields, and GC would run for ever without gaining a zone.
+ * close. Only at the reserve does user data keep out of GC's zones: GC is at
+ * work then, and without room for its output would stand still for ever. GC
+ * never finishes a zone: the room thrown away can be more than the victim
+ * yields, and GC would run on and on without gaining a zone.
  *
  * GC output and isolation. "initial" is one stream for all GC output: it and
  * user data never meet, except by fallback. "persistent" moves data only to
@@ -185,6 +188,11 @@ static void lz_best_add(struct lz_best *b, unsigned int idx, u32 score, u32 room
 	b->room = room;
 }
 
+static bool lz_may_use(const struct lz_place_in *in, const struct lz_place_zone *z)
+{
+	return in->gc || !z->gc || !in->reserve;
+}
+
 /* A zone ranked by @rank; @mix: of the other stream too, if none of its own. */
 static unsigned int lz_find_ranked(const struct lz_place_in *in, const u8 *rank, bool mix)
 {
@@ -194,7 +202,7 @@ static unsigned int lz_find_ranked(const struct lz_place_in *in, const u8 *rank,
 	for (i = 0; i < in->n; i++) {
 		const struct lz_place_zone *z = &in->zones[i];
 
-		if (mix || z->gc == in->gc)
+		if (lz_may_use(in, z) && (mix || z->gc == in->gc))
 			lz_best_add(&best, i, rank[lz_relate(in->class, z->class)], z->room);
 	}
 	return best.idx;
@@ -211,7 +219,8 @@ static unsigned int lz_find_near(const struct lz_place_in *in)
 
 		if (z->gc == in->gc)
 			score += LZ_NEAR_SAME_STREAM;
-		lz_best_add(&best, i, score, z->room);
+		if (lz_may_use(in, z))
+			lz_best_add(&best, i, score, z->room);
 	}
 	return best.idx;
 }

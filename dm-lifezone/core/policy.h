@@ -100,6 +100,8 @@ enum lz_verdict {
  * @gc: the data is moved by GC
  * @can_open: the zone budget and the free zones allow one more open zone
  * @budget_spent: it is the zone budget alone that forbids it: a finish would help
+ * @reserve: user data keeps out of GC's zones: free zones are down to what GC
+ *	needs to free more
  * @zones: open zones
  * @n: how many
  */
@@ -111,6 +113,7 @@ struct lz_place_in {
 	bool gc;
 	bool can_open;
 	bool budget_spent;
+	bool reserve;
 	const struct lz_place_zone *zones;
 	unsigned int n;
 };

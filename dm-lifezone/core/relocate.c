@@ -413,6 +413,25 @@ static void victim_end(struct lz *lz)
 	lz->progress = true;
 }
 
+/* A zone that was set aside holds data: it keeps its slot until that has moved. */
+static bool aside_due(struct lz *lz)
+{
+	u32 i;
+
+	for (i = 0; i < lz->data_slots; i++) {
+		u32 nr = READ_ONCE(lz->open[i].zone);
+		struct lz_zone *z;
+
+		if (nr == LZ_NONE)
+			continue;
+		z = &lz->zone[nr];
+		if (z->state == LZ_ZS_BAD && atomic_read(&z->valid) && !z->draining &&
+		    z->gc_ckpt <= lz->ckpt.number)
+			return true;
+	}
+	return false;
+}
+
 static void gc_begin(struct lz *lz)
 {
 	struct lz_gc *gc = &lz->gc;
@@ -420,7 +439,7 @@ static void gc_begin(struct lz *lz)
 	struct lz_zone *z;
 
 	pace_in(lz, &in);
-	if (!lz_pace_gc_due(&in) && !gc->want) {
+	if (!lz_pace_gc_due(&in) && !gc->want && !aside_due(lz)) {
 		gc->no_victim = false;
 		if (lz->pacing) {
 			WRITE_ONCE(lz->pacing, false);
@@ -451,6 +470,8 @@ static void gc_begin(struct lz *lz)
 		 atomic64_read(&lz->write_seq) - z->seq);
 	if (in.free_zones <= in.start)
 		earn(lz, 0);
+	if (in.free_zones <= in.reserve)
+		lz_zones_part(lz);
 	gc->scan = false;
 	gc->head = z->head;
 	gc->seq = z->sum_seq;

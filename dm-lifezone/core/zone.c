@@ -137,6 +137,22 @@ void lz_zones_uncur(struct lz *lz, const struct lz_zone *z)
 	}
 }
 
+/* lz_zones_part - users leave GC's zones to GC, and ask placement again. */
+void lz_zones_part(struct lz *lz)
+{
+	unsigned long flags;
+	u32 i;
+
+	spin_lock_irqsave(&lz->place_lock, flags);
+	for (i = 0; i < LZ_NR_CLASSES; i++) {
+		struct lz_zone *z = lz->cur[0][i];
+
+		if (z && z->open && z->open->gc)
+			WRITE_ONCE(lz->cur[0][i], NULL);
+	}
+	spin_unlock_irqrestore(&lz->place_lock, flags);
+}
+
 static struct lz_zone *open_new(struct lz *lz, u8 class, bool gc)
 {
 	struct lz_zone *z = lz_zone_take_free(lz);
@@ -197,6 +213,9 @@ static int place(struct lz *lz, u8 class, bool gc)
 	/* Without a free zone to open, finishing one would gain nothing. */
 	in.budget_spent = spent && lz_free_for(lz, gc);
 	in.can_open = !spent && lz_free_for(lz, gc) && zrecs < LZ_ZRECS / 2;
+	/* With nothing worth cleaning GC needs its room no more than users do. */
+	in.reserve = !gc && !lz_free_for(lz, false) &&
+		!(READ_ONCE(lz->gc.no_victim) && lz_free_for(lz, true));
 	lz_place(&in, &out);
 	switch (out.verdict) {
 	case LZ_PLACE_USE:
@@ -387,6 +406,9 @@ static void close_zone(struct lz *lz, struct lz_zone *z, u8 state)
 		lz_open_release(lz, z);
 	else
 		z->open->busy = true;	/* the drive may still count it as open */
+	/* Its slot comes back with the reset, which waits for a commit. */
+	if (state == LZ_ZS_BAD)
+		WRITE_ONCE(lz->commit_wanted, true);
 	lz_zone_set_state(lz, z, state);
 	spin_unlock_irqrestore(&lz->place_lock, flags);
 	if (!atomic_read(&z->valid))

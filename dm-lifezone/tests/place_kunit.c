@@ -21,6 +21,7 @@ enum open {
 	OPEN,			/* yes */
 	SPENT,			/* no, the budget is spent */
 	SCARCE,			/* no, free zones are short */
+	RESERVE,		/* no, they are down to what GC needs */
 };
 
 struct row {
@@ -217,6 +218,15 @@ static const struct row rows[] = {
 	  "F0 L0 Sg1", FALL, 2 },
 	{ "fallback: for lack of free zones", WLA, USER, PERS, NEVER, 'E', SCARCE, "L S", FALL, 0 },
 
+	/* --- the reserve: users keep out of GC's zones, by whatever way --- */
+	{ "reserve: not by class", WLA, USER, PERS, NEVER, 'M', RESERVE, "Mg", WAIT, 0 },
+	{ "reserve: not by the policy", ZENFS, USER, PERS, NEVER, 'M', RESERVE, "Lg", WAIT, 0 },
+	{ "reserve: not by fallback", SLA, USER, INIT, NEVER, 'M', RESERVE, "Lg", WAIT, 0 },
+	{ "reserve: any user zone instead", SLA, USER, PERS, NEVER, 'M', RESERVE, "Mg S", FALL, 1 },
+	{ "reserve: its own, as ever", SLA, USER, PERS, NEVER, 'M', RESERVE, "Mg M", USE, 1 },
+	{ "reserve: GC as ever", SLA, GC, PERS, NEVER, 'M', RESERVE, "S Mg", USE, 1 },
+	{ "reserve: GC takes what it can get", SLA, GC, PERS, NEVER, 'M', RESERVE, "S", FALL, 0 },
+
 	/* --- wait: only where nothing else is possible --- */
 	{ "wait: all open zones are full", WLA, USER, PERS, NEVER, 'M', SPENT, "M0 L0", WAIT, 0 },
 	{ "wait: none open, none may be", WLA, USER, PERS, NEVER, 'M', SCARCE, "", WAIT, 0 },
@@ -261,7 +271,8 @@ static void place_rules(struct kunit *test)
 		struct lz_place_in in = {
 			.policy = r->policy, .finish = r->finish, .isolation = r->isolation,
 			.class = class_of(r->class), .gc = r->gc, .can_open = r->open == OPEN,
-			.budget_spent = r->open == SPENT, .zones = z,
+			.budget_spent = r->open == SPENT,
+			.reserve = r->open == RESERVE, .zones = z,
 		};
 
 		in.n = parse_zones(r->zones, z);
@@ -280,7 +291,8 @@ static void check_decision(struct kunit *test, const struct lz_place_in *in)
 	unsigned int i;
 
 	for (i = 0; i < in->n; i++)
-		has_room |= in->zones[i].room > 0;
+		has_room |= in->zones[i].room &&
+			    (in->gc || !in->reserve || !in->zones[i].gc);
 	lz_place(in, &out);
 
 	switch (out.verdict) {
@@ -314,7 +326,7 @@ static void place_every_input(struct kunit *test)
 	struct lz_place_zone z[2];
 	unsigned int how, zones, i, v;
 
-	for (how = 0; how < LZ_NR_POLICIES * 2 * 2 * LZ_NR_CLASSES * 2 * 3; how++) {
+	for (how = 0; how < LZ_NR_POLICIES * 2 * 2 * LZ_NR_CLASSES * 2 * 4; how++) {
 		struct lz_place_in in = { .zones = z };
 
 		v = how;
@@ -330,6 +342,7 @@ static void place_every_input(struct kunit *test)
 		v /= 2;
 		in.can_open = v == OPEN;
 		in.budget_spent = v == SPENT;
+		in.reserve = v == RESERVE;
 
 		/* None, one of each kind, two of each kind. */
 		for (zones = 0; zones < 1 + kinds + kinds * kinds; zones++) {
