@@ -608,10 +608,16 @@ void lz_map_thaw(struct lz *lz)
 int lz_map_init(struct lz *lz)
 {
 	/* A journal may hold two intervals' updates: one frozen, one active. */
-	u64 leaves = DIV_ROUND_UP(lz->si.logical_blocks, (u64)LZ_NODE_ENTRIES), want;
+	u64 leaves = DIV_ROUND_UP(lz->si.logical_blocks, (u64)LZ_NODE_ENTRIES), want, more;
 	u32 room, i;
 
+	/*
+	 * A checkpoint may write every leaf: it should be worth it. But where zones
+	 * are small the journal between two has to fit in few of them.
+	 */
 	want = clamp_t(u64, leaves * 32, 8192, 1u << 20);
+	more = clamp_t(u64, leaves * 64, 32768, 1u << 20);
+	want = max_t(u64, want, min_t(u64, more, (u64)lz->g.zone_cap * LZ_JOURNAL_RECORDS));
 	lz->delta_cap = max_t(u64, 256, min(want, lz->si.logical_blocks));
 	room = 2 * lz->delta_cap;
 	lz->shard_buckets = roundup_pow_of_two(max_t(u32, room / 2 / LZ_NR_SHARDS, 8));

@@ -3,21 +3,27 @@
  * Victims: which zone GC cleans.
  *
  * Greedy takes the zone with the fewest valid blocks. Cost-benefit is that of
- * Rosenblum and Ousterhout (The Design and Implementation of a Log-Structured
- * File System, 1992): with u the valid share of the zone, (1 - u) * age is the
- * space gained times how long it is likely to stay gained, and 1 + u the cost
- * of reading the zone and writing what is valid of it. It leaves young zones
- * alone, whose blocks are still dying by themselves.
+ * SepBIT (Wang et al., Separating Data via Block Invalidation Time Inference,
+ * FAST 2022): with u the valid share of the zone, 1 - u is the space gained, u
+ * what has to be copied for it, and the root of the age how long it is likely
+ * to stay gained. It leaves young zones alone, whose blocks are still dying by
+ * themselves. The age itself instead of its root, as in the log-structured file
+ * system's (1 - u) * age / (1 + u), weighs so much that old zones are cleaned
+ * that are nearly full: under skewed overwrites of a device 80 % full that
+ * copies half as much again.
  */
 #include "policy.h"
 
 /*
- * The product below is share * age, and must fit in 64 bits: the share has 23
- * bits after the point, and an age counts up to 2^40 - 1 blocks (4 PiB
- * written, once around the largest device).
+ * The product below is gain * root, and must fit in 64 bits. The gain, at most
+ * 2^12 (a zone emptier than that is as good as empty), has 20 bits after the
+ * point. The root has 12: an age counts up to 2^40 - 1 blocks (4 PiB written,
+ * once around the largest device).
  */
-#define LZ_SHARE_SHIFT	23
-#define LZ_AGE_MAX	LZ_NOWHERE
+#define LZ_GAIN_SHIFT	20
+#define LZ_GAIN_MAX	(1ull << 32)
+#define LZ_ROOT_SHIFT	12
+#define LZ_AGE_MAX	(LZ_NOWHERE - 1)
 
 /*
  * The least gain, as a part of the zone. Where the blocks of a device lie in
@@ -31,6 +37,23 @@
 #define LZ_LEAST_GAIN_PRESSED	128u
 #define LZ_LEAST_GAIN_BLOCKS	2u
 
+static u32 lz_root(u64 x)
+{
+	u64 root = 0, bit = 1ull << 62;
+
+	while (bit > x)
+		bit >>= 2;
+	for (; bit; bit >>= 2) {
+		if (x >= root + bit) {
+			x -= root + bit;
+			root = (root >> 1) + bit;
+		} else {
+			root >>= 1;
+		}
+	}
+	return root;
+}
+
 /**
  * lz_victim_score - how well a zone serves as victim
  * @how: the rule
@@ -42,16 +65,18 @@
  */
 u64 lz_victim_score(enum lz_victim how, u32 valid, u32 cap, u64 age)
 {
-	u64 share;
+	u64 gain, root;
 
 	if (valid >= cap)
 		return 0;
 	if (how == LZ_VICTIM_GREEDY)
 		return cap - valid;
 
-	share = div_u64((u64)(cap - valid) << LZ_SHARE_SHIFT, cap + valid);
+	gain = div_u64((u64)(cap - valid) << LZ_GAIN_SHIFT, max_t(u32, valid, 1));
+	gain = clamp_t(u64, gain, 1, LZ_GAIN_MAX - 1);
 	/* One is added, or zones written just now would all score alike. */
-	return max_t(u64, share, 1) * (min_t(u64, age, LZ_AGE_MAX) + 1);
+	root = lz_root((min_t(u64, age, LZ_AGE_MAX) + 1) << 2 * LZ_ROOT_SHIFT);
+	return gain * root;
 }
 
 /**
