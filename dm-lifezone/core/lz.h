@@ -478,6 +478,7 @@ struct lz_gc {
 	u64 *ent;
 	u32 run;
 	u32 want;
+	u64 aside;			/* look for zones set aside at this checkpoint */
 	struct lz_waiter ckpt;
 	struct lz_cmd cmd;
 	struct lz_summary *buf;

@@ -405,6 +405,8 @@ static void victim_end(struct lz *lz)
 	}
 	if (gc->want)
 		gc->want--;
+	if (z->state == LZ_ZS_BAD)
+		gc->aside = 0;
 	gc->state = LZ_GC_IDLE;
 	earn(lz, lz->g.zone_cap - min(left, lz->g.zone_cap));
 	if (atomic_dec_and_test(&z->readers))
@@ -413,22 +415,28 @@ static void victim_end(struct lz *lz)
 	lz->progress = true;
 }
 
-/* A zone that was set aside holds data: it keeps its slot until that has moved. */
+/*
+ * A zone that was set aside holds data: it is moved however much is free. The
+ * zones are looked at only when one was set aside, or a checkpoint has settled
+ * what one holds.
+ */
 static bool aside_due(struct lz *lz)
 {
+	u64 next = ~0ull;
 	u32 i;
 
-	for (i = 0; i < lz->data_slots; i++) {
-		u32 nr = READ_ONCE(lz->open[i].zone);
-		struct lz_zone *z;
+	if (lz->ckpt.number < READ_ONCE(lz->gc.aside))
+		return false;
+	for (i = 0; i < lz->g.nr_zones; i++) {
+		const struct lz_zone *z = &lz->zone[i];
 
-		if (nr == LZ_NONE)
+		if (READ_ONCE(z->state) != LZ_ZS_BAD || !atomic_read(&z->valid) || z->draining)
 			continue;
-		z = &lz->zone[nr];
-		if (z->state == LZ_ZS_BAD && atomic_read(&z->valid) && !z->draining &&
-		    z->gc_ckpt <= lz->ckpt.number)
+		if (z->gc_ckpt <= lz->ckpt.number)
 			return true;
+		next = min(next, z->gc_ckpt);
 	}
+	lz->gc.aside = next;
 	return false;
 }
 

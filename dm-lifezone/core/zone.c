@@ -402,19 +402,14 @@ static void close_zone(struct lz *lz, struct lz_zone *z, u8 state)
 
 	spin_lock_irqsave(&lz->place_lock, flags);
 	lz_zones_uncur(lz, z);
-	if (state == LZ_ZS_FULL)
-		lz_open_release(lz, z);
-	else
-		z->open->busy = true;	/* the drive may still count it as open */
-	/* Its slot comes back with the reset, which waits for a commit. */
-	if (state == LZ_ZS_BAD)
-		WRITE_ONCE(lz->commit_wanted, true);
+	lz_open_release(lz, z);
 	lz_zone_set_state(lz, z, state);
 	spin_unlock_irqrestore(&lz->place_lock, flags);
 	if (!atomic_read(&z->valid))
 		lz_zone_emptied(lz, z);
 	lz->progress = true;
 	lz->gc.no_victim = false;
+	lz->gc.aside = 0;
 	lz_feed(lz);
 }
 
@@ -492,7 +487,23 @@ static void finish_done(struct lz *lz, struct lz_cmd *cmd)
 	lz->progress = true;
 }
 
-enum step { STEP_NONE, STEP_SUBMIT, STEP_FULL, STEP_BAD };
+/*
+ * A zone that was set aside has been finished, so that the drive does not count
+ * it as open. One that cannot be finished is read-only or offline, and does not
+ * count either.
+ */
+static void aside_done(struct lz *lz, struct lz_cmd *cmd)
+{
+	struct lz_zone *z = cmd->priv;
+
+	if (!cmd->error) {
+		z->resv = lz->g.zone_cap;
+		z->done = z->resv;
+	}
+	close_zone(lz, z, LZ_ZS_BAD);
+}
+
+enum step { STEP_NONE, STEP_SUBMIT, STEP_FULL };
 
 /* What an open zone needs next. Caller holds z->lock. */
 static enum step zone_next(struct lz *lz, struct lz_zone *z, struct lz_open *o)
@@ -505,8 +516,16 @@ static enum step zone_next(struct lz *lz, struct lz_zone *z, struct lz_open *o)
 	if (!lz_zone_room(lz, z))
 		z->closing = true;
 	last = z->closing && quiet;
-	if (z->failed)
-		return last ? STEP_BAD : STEP_NONE;
+	if (z->failed) {
+		if (!last)
+			return STEP_NONE;
+		o->busy = true;
+		o->sum = (struct lz_cmd){
+			.op = LZ_OP_FINISH, .addr = lz_zone_addr(lz, o->zone, 0),
+			.done = aside_done, .priv = z,
+		};
+		return STEP_SUBMIT;
+	}
 	if (pending >= LZ_SUMMARY_ENTRIES || (pending && (last || o->force > o->got))) {
 		n = min_t(u32, pending, LZ_SUM_BLOCKS * LZ_SUMMARY_ENTRIES);
 		n = min_t(u32, n, lz->append_max * LZ_SUMMARY_ENTRIES);
@@ -564,7 +583,7 @@ void lz_zones_step(struct lz *lz)
 			lz->progress = true;
 			lz_submit(lz, &o->sum);
 		} else if (step != STEP_NONE) {
-			close_zone(lz, z, step == STEP_FULL ? LZ_ZS_FULL : LZ_ZS_BAD);
+			close_zone(lz, z, LZ_ZS_FULL);
 		}
 	}
 }
