@@ -214,7 +214,7 @@ static void commit_end(struct lz *lz)
 		}
 		lz_reset_committed(lz);
 	}
-	if (atomic_read(&lz->uncommitted)) {
+	if (atomic_read(&lz->uncommitted) > 0) {
 		WRITE_ONCE(lz->unc_since, lz->ops->now(lz->ctx));
 		lz->ops->kick_later(lz->ctx, lz->o.commit_ms);
 	}
@@ -301,9 +301,10 @@ static void send_piece(struct lz *lz)
 
 static bool due(struct lz *lz)
 {
-	u32 unc = atomic_read(&lz->uncommitted);
+	/* Below zero while updates are collected that their writer has yet to count. */
+	int unc = max(atomic_read(&lz->uncommitted), 0);
 
-	if (unc >= LZ_BATCH_COMMIT)
+	if (unc >= (int)LZ_BATCH_COMMIT)
 		return true;
 	if (lz->ckpt.state == LZ_CK_FREEZE) {
 		/* A discard half done delays the freeze; it kicks when it ends. */

@@ -442,7 +442,7 @@ void lz_get_info(struct lz *lz, struct lz_info *info)
 	spin_unlock_irqrestore(&lz->place_lock, flags);
 	info->checkpoint = READ_ONCE(lz->ckpt.number);
 	info->commit = READ_ONCE(lz->committed);
-	info->uncommitted = atomic_read(&lz->uncommitted);
+	info->uncommitted = max(atomic_read(&lz->uncommitted), 0);
 	info->delta_used = atomic_read(&lz->active->used);
 	info->delta_cap = lz->delta_cap;
 	info->leaves = lz->map.n[0];

@@ -251,7 +251,10 @@ void lz_valid_sub(struct lz *lz, u64 addr, bool gc)
 
 static void unc_add(struct lz *lz, u32 n)
 {
-	if (n && atomic_add_return(n, &lz->uncommitted) == (int)n) {
+	int now = atomic_add_return(n, &lz->uncommitted);
+
+	/* A commit may have collected, and counted off, some of them already. */
+	if (now > 0 && now <= (int)n) {
 		WRITE_ONCE(lz->unc_since, lz->ops->now(lz->ctx));
 		lz->ops->kick_later(lz->ctx, READ_ONCE(lz->o.commit_ms));
 	}
