@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The memory of one core instance. Core is built with this file included first,
- * so that all it allocates comes from here: a power cut drops an instance in the
+ * What core is built with in front of it: its memory and its interruptions.
+ *
+ * All an instance allocates comes from here: a power cut drops an instance in the
  * middle of whatever it does, and its memory goes in one stroke. After an
  * orderly end nothing may be left, which catches leaks.
  */
@@ -20,7 +21,23 @@ void arena_reset(void);
 /* Allocations not freed. */
 size_t arena_live(void);
 
+/*
+ * Contexts. Core runs in one thread, so others can only get in between where it
+ * lets them: where it is about to take its first lock, every so many times.
+ */
+extern unsigned int yield_depth;
+extern unsigned int yield_in;
+void yield_now(void);
+
 #ifdef LZCRASH_ARENA_HOOK
+#define lz_locking()						\
+	do {							\
+		if (!yield_depth && !--yield_in)		\
+			yield_now();				\
+		yield_depth++;					\
+	} while (0)
+#define lz_unlocked()		((void)yield_depth--)
+
 #define calloc(n, size)			arena_calloc(n, size)
 #define malloc(size)			arena_calloc(1, size)
 #define aligned_alloc(align, size)	arena_aligned(align, size)

@@ -577,11 +577,20 @@ static void cut_zone(struct drive *d, struct drive_zone *z, u32 how, bool chosen
 	} else {
 		drop_blocks(d, z, keep);
 	}
-	z->done = z->wp;
 	z->durable = z->data;
 }
 
-void drive_cut(struct drive *d)
+bool drive_is_volatile(const struct drive *d)
+{
+	u32 i;
+
+	for (i = 0; i < d->g.nr_zones; i++)
+		if (d->z[i].durable < d->z[i].data)
+			return true;
+	return false;
+}
+
+void drive_cut(struct drive *d, bool power)
 {
 	u32 how = rnd_below(&d->rnd, CUT_NR);
 	u32 chosen = rnd_below(&d->rnd, d->g.nr_zones);
@@ -605,7 +614,9 @@ void drive_cut(struct drive *d)
 		if (d->z[i].durable < d->z[i].data && !rnd_below(&d->rnd, ++volatile_zones))
 			chosen = i;
 	for (i = 0; i < d->g.nr_zones; i++) {
-		cut_zone(d, &d->z[i], how, i == chosen);
+		if (power)
+			cut_zone(d, &d->z[i], how, i == chosen);
+		d->z[i].done = d->z[i].data;
 		d->z[i].reads = 0;
 		d->z[i].writes = 0;
 		d->z[i].appends = 0;

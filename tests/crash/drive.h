@@ -147,8 +147,13 @@ void drive_submit(struct drive *d, struct drive_cmd *c);
 struct drive_cmd *drive_step(struct drive *d);
 /* Execute and complete one command that was just submitted, if nothing is in its way. */
 bool drive_finish_now(struct drive *d, struct drive_cmd *c);
-/* Power fails and returns: commands in flight are forgotten, volatile data may be lost. */
-void drive_cut(struct drive *d);
+/*
+ * Commands in flight are forgotten. Power fails and returns: volatile data may be
+ * lost. Or only the host dies: what is volatile stays so.
+ */
+void drive_cut(struct drive *d, bool power);
+/* Would a power cut now lose anything? */
+bool drive_is_volatile(const struct drive *d);
 
 void drive_report(const struct drive *d, struct lz_zone_report *r);
 /* The tag at a drive address. */

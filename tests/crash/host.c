@@ -60,6 +60,9 @@ void host_forget(struct world *w)
 	w->timer = false;
 	w->ended = 0;
 	w->lz = NULL;
+	w->context = CTX_HOST;
+	w->interrupted = false;
+	yield_depth = 0;
 }
 
 void host_exit(struct world *w)
@@ -178,15 +181,7 @@ static void host_wait(void *ctx)
 
 static void host_resume(void *ctx)
 {
-	struct world *w = ctx;
-	u32 i;
-
-	for (i = 0; i < MAX_REQS; i++) {
-		if (w->req[i].kind != RQ_FREE && w->req[i].state == RS_RESUME) {
-			w->req[i].state = RS_RUN;
-			w->nr_ready++;
-		}
-	}
+	users_resume(ctx);
 }
 
 static u64 host_now(void *ctx)
@@ -240,14 +235,45 @@ static bool user_may_come(struct world *w)
 	return !w->no_new && w->nr_reqs < w->load.depth;
 }
 
+static void machine_runs(struct world *w)
+{
+	w->kicked = false;
+	w->context = CTX_MACHINE;
+	lz_run(w->lz);
+	w->context = CTX_HOST;
+}
+
+/* Something happens to a request: a command of it ends, it goes on, a new one comes. */
+static bool users_move(struct world *w, u32 drive, u32 ready, u32 new)
+{
+	u32 x;
+
+	if (!(drive + ready + new))
+		return false;
+	x = rnd_below(&w->rnd, drive + ready + new);
+	w->context = CTX_DATA;
+	if (x < drive)
+		drive_moves(w);
+	else if (x < drive + ready)
+		users_go_on(w);
+	else
+		users_new(w);
+	w->context = CTX_HOST;
+	return true;
+}
+
+static u32 new_weight(struct world *w)
+{
+	return user_may_come(w) ? w->load.user_weight : 0;
+}
+
 bool host_step(struct world *w)
 {
 	u32 drive = w->d->nr_cmds ? w->load.drive_weight : 0;
 	u32 run = w->kicked ? w->load.run_weight : 0;
 	u32 ready = w->nr_ready ? w->load.user_weight : 0;
-	u32 new = user_may_come(w) ? w->load.user_weight : 0;
+	u32 new = new_weight(w);
 	u32 all = drive + run + ready + new;
-	u32 x;
 
 	w->steps++;
 	w->now += rnd_below(&w->rnd, w->load.step_ns);
@@ -261,20 +287,58 @@ bool host_step(struct world *w)
 		w->now = w->timer_at;
 		return true;
 	}
-	x = rnd_below(&w->rnd, all);
-	if (x < drive) {
-		drive_moves(w);
-	} else if (x < drive + run) {
-		w->kicked = false;
-		lz_run(w->lz);
-	} else if (x < drive + run + ready) {
-		users_go_on(w);
+	if (rnd_below(&w->rnd, all) < run) {
+		machine_runs(w);
 	} else {
 		if (w->load.idle && rnd_permille(&w->rnd, w->load.idle))
 			w->now += 1000000ull * rnd_below(&w->rnd, 2 * w->o.commit_ms);
-		users_new(w);
+		users_move(w, drive, ready, new);
 	}
 	if (w->damaged)
 		world_fail(w, "core set a zone aside or changed its mode on a sound drive");
 	return true;
+}
+
+/* --- interruptions ------------------------------------------------------------------ */
+
+/*
+ * Requests get in between the machine's steps, and the machine between those of
+ * a request; what gets in is not interrupted itself. So every request still has
+ * its moment, which the oracle needs.
+ */
+unsigned int yield_depth;
+unsigned int yield_in;
+static struct world *yielding;
+
+static void next_yield(struct world *w)
+{
+	yield_in = w && w->load.yield ? rnd_range(&w->rnd, 1, 2 * w->load.yield) : 0;
+}
+
+void host_yields(struct world *w)
+{
+	yielding = w;
+	next_yield(w);
+}
+
+void yield_now(void)
+{
+	struct world *w = yielding;
+	u8 context;
+
+	if (!w)
+		return;
+	next_yield(w);
+	if (w->interrupted)
+		return;
+	w->interrupted = true;
+	context = w->context;
+	if (context == CTX_MACHINE) {
+		users_move(w, w->d->nr_cmds ? w->load.drive_weight : 0,
+			   w->nr_ready ? w->load.user_weight : 0, new_weight(w));
+	} else if (context == CTX_DATA && w->kicked) {
+		machine_runs(w);
+	}
+	w->context = context;
+	w->interrupted = false;
 }

@@ -12,6 +12,11 @@ void peek_limit_leaves(struct lz *lz, u32 n)
 	lz->max_cached = n;
 }
 
+u64 peek_epoch(struct lz *lz)
+{
+	return lz->epoch;
+}
+
 void peek_print(struct lz *lz)
 {
 	struct lz_info i;

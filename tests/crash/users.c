@@ -74,14 +74,15 @@ static void all_parts_done(struct world *w, struct req *rq)
 static void go_write(struct world *w, struct req *rq)
 {
 	struct lz_write lw;
+	u32 i, resumes;
 	struct io *io;
-	u32 i;
 	int err;
 
 	while (rq->next < rq->n) {
+		resumes = w->resumes;
 		err = lz_write_begin(w->lz, rq->class, min(rq->n - rq->next, MAX_BLOCKS), &lw);
 		if (err == -EAGAIN) {
-			set_state(w, rq, RS_RESUME);
+			set_state(w, rq, w->resumes == resumes ? RS_RESUME : RS_RUN);
 			return;
 		}
 		if (err)
@@ -163,11 +164,11 @@ static void go_read(struct world *w, struct req *rq)
 
 static void go_discard(struct world *w, struct req *rq)
 {
-	u32 i;
+	u32 i, resumes = w->resumes;
 	int err = lz_discard(w->lz, rq->lba, rq->n);
 
 	if (err == -EAGAIN) {
-		set_state(w, rq, RS_RESUME);
+		set_state(w, rq, w->resumes == resumes ? RS_RESUME : RS_RUN);
 		return;
 	}
 	if (err)
@@ -180,6 +181,7 @@ static void go_discard(struct world *w, struct req *rq)
 
 static void go_on(struct world *w, struct req *rq)
 {
+	set_state(w, rq, RS_BUSY);
 	switch (rq->kind) {
 	case RQ_WRITE:
 		go_write(w, rq);
@@ -193,6 +195,16 @@ static void go_on(struct world *w, struct req *rq)
 	default:
 		ask_flush(w, rq);
 	}
+}
+
+void users_resume(struct world *w)
+{
+	u32 i;
+
+	w->resumes++;
+	for (i = 0; i < MAX_REQS; i++)
+		if (w->req[i].kind != RQ_FREE && w->req[i].state == RS_RESUME)
+			set_state(w, &w->req[i], RS_RUN);
 }
 
 void users_go_on(struct world *w)
@@ -239,12 +251,12 @@ void users_part_done(struct world *w, struct io *io)
 static u32 pick_lba(struct world *w, u32 n)
 {
 	struct rnd *r = &w->rnd;
-	u32 span = w->nr;
 	u32 lba;
 
 	if (rnd_permille(r, w->load.hot))
-		span = min(w->nr, w->load.hot_blocks);
-	lba = rnd_below(r, span);
+		lba = (w->hot_at + rnd_below(r, w->load.hot_blocks)) % w->nr;
+	else
+		lba = rnd_below(r, w->nr);
 	return min(lba, w->nr - n);
 }
 
@@ -343,8 +355,7 @@ void users_new(struct world *w)
 		return;
 	}
 	w->nr_reqs++;
-	rq->state = RS_RUN;
-	w->nr_ready++;
+	rq->state = RS_BUSY;
 	trace(w, "request  %u: %s block %u n %u class %u ver %llx%s", (u32)(rq - w->req),
 	      names[rq->kind], rq->lba, rq->n, rq->class, (unsigned long long)rq->ver,
 	      rq->fua ? " fua" : "");
@@ -412,6 +423,8 @@ static void verify_block(struct world *w, u32 lba, u64 tag, u64 addr, bool exact
 
 void users_verify(struct world *w, bool exact)
 {
+	/* Nobody promises that what was read of volatile data stays. */
+	bool keep = w->d->read_only && drive_is_volatile(w->d);
 	bool no_new = w->no_new;
 	struct lz_read r;
 	u32 i, lba = 0;
@@ -431,11 +444,13 @@ void users_verify(struct world *w, bool exact)
 			tag = r.addr == LZ_NOWHERE ? 0 : drive_peek(w->d, r.addr + i);
 			verify_block(w, lba, tag, r.addr == LZ_NOWHERE ? r.addr : r.addr + i,
 				     exact);
-			oracle_pin(&w->oracle, lba, tag);
+			if (!keep)
+				oracle_pin(&w->oracle, lba, tag);
 		}
 		if (r.addr != LZ_NOWHERE)
 			lz_read_end(w->lz, &r);
 	}
-	oracle_restart(&w->oracle);
+	if (!keep)
+		oracle_restart(&w->oracle);
 	w->no_new = no_new;
 }

@@ -125,6 +125,9 @@ static void random_load(struct world *w)
 	l->step_ns = step_ns[rnd_below(r, ARRAY_SIZE(step_ns))];
 	l->nested = rnd_range(r, 20, 200);
 	l->idle = rnd_below(r, 4) ? 0 : rnd_range(r, 1, 20);
+	l->yield = rnd_below(r, 2) ? 0 : 1u << rnd_range(r, 2, 9);
+	l->host_dies = rnd_below(r, 2) ? 0 : rnd_range(r, 50, 500);
+	l->roam = !rnd_below(r, 2);
 	w->d->full_permille = rnd_below(r, 10) ? 0 : rnd_range(r, 100, 1000);
 }
 
@@ -166,6 +169,12 @@ static void instance_new(struct world *w, bool ro)
 		world_fail(w, "core set a zone aside or changed its mode at load");
 	w->d->reads_anywhere = false;
 	w->progress = w->steps;
+	if (ro)
+		return;
+	if (peek_epoch(w->lz) <= w->epoch)
+		world_fail(w, "epoch %llu after epoch %llu",
+			   (unsigned long long)peek_epoch(w->lz), (unsigned long long)w->epoch);
+	w->epoch = peek_epoch(w->lz);
 }
 
 static void instance_free(struct world *w)
@@ -223,12 +232,14 @@ static void cut(struct world *w)
 	w->tracing = w->cuts >= w->run->trace_from;
 	trace(w, "CUT      phase %#x, %u commands in flight, %u requests", phase, w->d->nr_cmds,
 	      w->nr_reqs);
-	drive_cut(w->d);
+	drive_cut(w->d, !rnd_permille(&w->rnd, w->load.host_dies));
 	users_forget(w);
 	host_forget(w);
 	arena_reset();
 	w->ops = 0;
 	w->no_new = false;
+	if (w->load.roam)
+		w->hot_at = rnd_below(&w->rnd, w->nr);
 }
 
 static void recover(struct world *w, bool exact)
@@ -385,6 +396,7 @@ static void life(struct world *w, u32 cuts)
 	trace(w, "load     depth %u, weights: user %u drive %u run %u, %u ns a step",
 	      w->load.depth, w->load.user_weight, w->load.drive_weight, w->load.run_weight,
 	      w->load.step_ns);
+	host_yields(w);
 	format(w);
 	recover(w, false);
 	while (w->cuts < cuts) {
@@ -416,6 +428,7 @@ bool world_run(const struct run *run, struct tally *t, char *why, size_t n)
 		w->survived = true;
 	}
 	ok = w->survived;
+	host_yields(NULL);
 	t->steps += w->steps;
 	if (w->d) {
 		oracle_exit(&w->oracle);

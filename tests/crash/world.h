@@ -68,6 +68,7 @@ enum req_state {
 	RS_PARTS,		/* waits for its commands */
 	RS_RESUME,		/* for ops->resume */
 	RS_CORE,		/* for core to call its waiter */
+	RS_BUSY,		/* is being worked on */
 };
 
 /**
@@ -143,6 +144,9 @@ struct io {
  * @step_ns: time a step takes, at most
  * @nested: recoveries that are cut
  * @idle: pauses between requests, long enough for timers
+ * @yield: locks core takes, on average, until another context gets in, 0: never
+ * @host_dies: cuts that only the host suffers
+ * @roam: the hot area moves after each cut
  */
 struct load {
 	u32 write, read, flush, discard, option, gc, checkpoint, stop, reload;
@@ -157,7 +161,13 @@ struct load {
 	u32 step_ns;
 	u32 nested;
 	u32 idle;
+	u32 yield;
+	u32 host_dies;
+	bool roam;
 };
+
+/* Whose code runs: what may get in between it. */
+enum ctx { CTX_HOST, CTX_MACHINE, CTX_DATA };
 
 struct world {
 	const struct run *run;
@@ -178,8 +188,12 @@ struct world {
 	bool kicked;
 	bool timer;
 	u64 timer_at;
-	bool in_core_wait;		/* core waits inside a call of ours */
 	u32 ended;			/* commands ended since the last wait */
+	u8 context;			/* enum ctx */
+	bool interrupted;		/* by another context, which is not */
+	u32 resumes;			/* calls of ops->resume */
+	u32 hot_at;			/* first block of the hot area */
+	u64 epoch;			/* of the last instance that wrote */
 
 	struct req req[MAX_REQS];
 	u32 nr_reqs;
@@ -231,12 +245,15 @@ void host_submit_part(struct world *w, struct io *io);
 /* One step of anything; false if there was nothing to do. */
 bool host_step(struct world *w);
 void host_forget(struct world *w);
+/* The core of this world may be interrupted from now on; NULL: none. */
+void host_yields(struct world *w);
 void host_exit(struct world *w);
 
 /* users.c: requests */
 void users_init(struct world *w);
 void users_new(struct world *w);
 void users_go_on(struct world *w);
+void users_resume(struct world *w);
 void users_part_done(struct world *w, struct io *io);
 void users_forget(struct world *w);
 /* Read every block and compare; @exact: nothing may be lost. */
@@ -244,6 +261,7 @@ void users_verify(struct world *w, bool exact);
 
 /* peek.c: looks inside core */
 void peek_limit_leaves(struct lz *lz, u32 n);
+u64 peek_epoch(struct lz *lz);
 void peek_print(struct lz *lz);
 
 #endif /* LZCRASH_WORLD_H */
