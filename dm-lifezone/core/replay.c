@@ -266,7 +266,6 @@ static int walk_block(struct lz *lz, struct walk *k, const void *block, struct l
 		k->zone = next;
 		k->off = 0;
 		lz->zone[next].state = LZ_ZS_META;
-		lz->zone[next].live = 0;
 		return 1;
 	}
 	k->off++;
