@@ -21,7 +21,7 @@
  * once around the largest device).
  */
 #define LZ_GAIN_SHIFT	20
-#define LZ_GAIN_MAX	(1ull << 32)
+#define LZ_GAIN_MAX	0xffffffffull
 #define LZ_ROOT_SHIFT	12
 #define LZ_AGE_MAX	(LZ_NOWHERE - 1)
 
@@ -73,7 +73,7 @@ u64 lz_victim_score(enum lz_victim how, u32 valid, u32 cap, u64 age)
 		return cap - valid;
 
 	gain = div_u64((u64)(cap - valid) << LZ_GAIN_SHIFT, max_t(u32, valid, 1));
-	gain = clamp_t(u64, gain, 1, LZ_GAIN_MAX - 1);
+	gain = clamp_t(u64, gain, 1, LZ_GAIN_MAX);
 	/* One is added, or zones written just now would all score alike. */
 	root = lz_root((min_t(u64, age, LZ_AGE_MAX) + 1) << 2 * LZ_ROOT_SHIFT);
 	return gain * root;
