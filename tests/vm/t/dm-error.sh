@@ -1,0 +1,46 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# proves: a failed write sets its zone aside and is repeated elsewhere; a lost zone costs its own blocks only; events tell
+# timeout: 300
+. tests/vm/lib.sh
+
+io() {
+	timeout 100 fio --name=io --filename=/dev/mapper/e0 --direct=1 --ioengine=io_uring \
+		--iodepth=16 --rw=randwrite --serialize_overlap=1 --verify=crc32c --minimal \
+		"$@" >"$W/fio" 2>&1 || fail "fio $*: status $?: $(cat "$W/fio")"
+}
+zone_sectors=8192
+
+dev=$(make_nullb size=512 zone_size=4 zone_capacity=3 zone_max_open=6 zone_max_active=6) ||
+	fail "no null_blk"
+must lz_format --quiet "$dev"
+must lz_create e0 "$dev"
+cd "$W" || fail "no $W"
+trace=/sys/kernel/tracing
+[ -d $trace/events/lifezone ] || mount -t tracefs tracefs $trace
+echo 1 >$trace/events/lifezone/enable || fail "no tracepoints"
+
+io --bs=4k-64k --size=60M --do_verify=0 --end_fsync=1
+
+note "zones that fail in the middle"
+for z in 30 31 32 40; do
+	must nullb_set "$dev" badblocks "+$((z * zone_sectors + 3000))-$((z * zone_sectors + 3100))"
+done
+dmsetup wait e0 >/dev/null &
+wait_pid=$!
+udevadm monitor --kernel --property >"$W/udev" &
+udev_pid=$!
+sleep 0.5
+io --bs=4k-64k --offset=60M --size=100M --do_verify=1 --end_fsync=1
+io --bs=4k-64k --size=60M --verify_only=1
+wait_for 10 test "$(lz_sysfs e0 zones_set_aside)" -ge 4 || fail "$(lz_sysfs e0 zones_set_aside) zones set aside"
+equal "$(lz_status e0 mode)" rw mode
+wait_for 10 eval "! kill -0 $wait_pid 2>/dev/null" || fail "no dm event"
+wait_for 10 grep -q DM_LIFEZONE_EVENT=zone_aside "$W/udev" || fail "no udev event"
+kill $udev_pid
+for e in lifezone_zone_state lifezone_place lifezone_commit; do
+	grep -q " $e: " $trace/trace || fail "no $e in the trace"
+done
+echo 0 >$trace/events/lifezone/enable
+must lz_remove e0
+lz_check "$dev"
