@@ -488,6 +488,8 @@ static void write_root(struct lz *lz)
 	};
 	k->root_busy = true;
 	lz->progress = true;
+	if (lz_planted(LZ_PLANT_META_RESET_EARLY))
+		lz_meta_release(lz);
 	lz_submit(lz, &k->root);
 }
 
