@@ -74,10 +74,19 @@ static void random_geometry(struct world *w)
 	char why[200];
 	u32 shift;
 
+	/*
+	 * A wide map, written in one narrow place for a while and then in
+	 * another: old leaves lie about in the log and have to be cleaned out.
+	 */
+	w->wide = !rnd_below(r, 12);
 	do {
 		shift = rnd_range(r, 4, 6) + !rnd_below(r, 8);
 		memset(&w->g, 0, sizeof(w->g));
 		w->g.nr_zones = rnd_range(r, 24, 48);
+		if (w->wide) {
+			shift = 4;
+			w->g.nr_zones = rnd_range(r, 300, 700);
+		}
 		w->g.zone_blocks = 1u << shift;
 		w->g.zone_cap = rnd_below(r, 2) ? w->g.zone_blocks :
 				rnd_range(r, w->g.zone_blocks / 2 + 1, w->g.zone_blocks);
@@ -128,6 +137,22 @@ static void random_load(struct world *w)
 	l->yield = rnd_below(r, 2) ? 0 : 1u << rnd_range(r, 2, 9);
 	l->host_dies = rnd_below(r, 2) ? 0 : rnd_range(r, 50, 500);
 	l->roam = !rnd_below(r, 2);
+	if (w->wide) {
+		l->discard = rnd_below(r, 3);
+		l->checkpoint = rnd_range(r, 5, 40);
+		l->hot = 1000;
+		l->hot_blocks = rnd_range(r, 1, 200);
+		l->roam = true;
+	}
+	if (!rnd_below(r, 8)) {
+		/* Long commits: many scattered updates, seldom asked for. */
+		l->flush = rnd_below(r, 2);
+		l->fua = 0;
+		l->hot = 0;
+		l->len = rnd_range(r, 1, 3);
+		l->step_ns = step_ns[0];
+		w->o.commit_ms = 1000;
+	}
 	w->d->full_permille = rnd_below(r, 10) ? 0 : rnd_range(r, 100, 1000);
 }
 

@@ -182,6 +182,7 @@ struct world {
 	struct oracle oracle;
 	struct load load;
 	u32 nr;				/* logical blocks */
+	bool wide;			/* many leaves, few written at a time */
 	u32 max_leaves;			/* map leaves in RAM at most, 0: core's choice */
 
 	u64 now;
