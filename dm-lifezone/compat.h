@@ -10,8 +10,10 @@
 #include <linux/device-mapper.h>
 #include <linux/version.h>
 
+#define LZ_KERNEL_SINCE(a, b)	(KERNEL_VERSION(a, b, 0) <= LINUX_VERSION_CODE)
+
 /* 6.16: .prepare_ioctl is told the ioctl and may have it forwarded. */
-#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 16, 0)
+#if LZ_KERNEL_SINCE(6, 16)
 #define LZ_PREPARE_IOCTL_ARGS						\
 	struct dm_target *ti, struct block_device **bdev,		\
 	unsigned int cmd, unsigned long arg, bool *forward
@@ -29,7 +31,7 @@ static inline void lz_clear_zoned_limits(struct queue_limits *limits)
 	limits->max_active_zones = 0;
 	limits->zone_write_granularity = 0;
 	limits->max_zone_append_sectors = 0;
-#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 14, 0)
+#if LZ_KERNEL_SINCE(6, 14)
 	limits->max_hw_zone_append_sectors = 0;
 #endif
 }
@@ -39,7 +41,7 @@ static inline void lz_set_write_zeroes(struct queue_limits *limits,
 				       unsigned int sectors)
 {
 	limits->max_write_zeroes_sectors = sectors;
-#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 17, 0)
+#if LZ_KERNEL_SINCE(6, 17)
 	limits->max_hw_wzeroes_unmap_sectors = sectors;
 #endif
 }

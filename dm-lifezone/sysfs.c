@@ -357,16 +357,18 @@ static ssize_t lz_show_class_open(struct lz_target *lt, const struct lz_attr *a,
 }
 
 #define LZ_CLASS(_name, _class)								\
+enum { lz_class_##_name = _class };							\
 LZ_ATTR(lz_attr_##_name##_writes, "writes", 0444, lz_show_stat, NULL,			\
-	LZ_ST_CLASS_WRITES + (_class));							\
+	LZ_ST_CLASS_WRITES + lz_class_##_name);						\
 LZ_ATTR(lz_attr_##_name##_copies, "copies", 0444, lz_show_stat, NULL,			\
-	LZ_ST_CLASS_COPIES + (_class));							\
+	LZ_ST_CLASS_COPIES + lz_class_##_name);						\
 LZ_ATTR(lz_attr_##_name##_resets, "resets", 0444, lz_show_stat, NULL,			\
-	LZ_ST_CLASS_RESETS + (_class));							\
+	LZ_ST_CLASS_RESETS + lz_class_##_name);						\
 LZ_ATTR(lz_attr_##_name##_opens, "opens", 0444, lz_show_stat, NULL,			\
-	LZ_ST_CLASS_OPENS + (_class));							\
-LZ_ATTR(lz_attr_##_name##_zones, "zones", 0444, lz_show_class_zones, NULL, _class);	\
-LZ_ATTR(lz_attr_##_name##_open_zone, "open_zone", 0444, lz_show_class_open, NULL, _class); \
+	LZ_ST_CLASS_OPENS + lz_class_##_name);						\
+LZ_ATTR(lz_attr_##_name##_zones, "zones", 0444, lz_show_class_zones, NULL, lz_class_##_name);\
+LZ_ATTR(lz_attr_##_name##_open_zone, "open_zone", 0444, lz_show_class_open, NULL,	\
+	lz_class_##_name);								\
 static const struct attribute *const lz_attrs_##_name[] = {				\
 	&lz_attr_##_name##_writes.attr, &lz_attr_##_name##_copies.attr,			\
 	&lz_attr_##_name##_resets.attr, &lz_attr_##_name##_opens.attr,			\

@@ -130,7 +130,7 @@ static void lz_event_work(struct work_struct *work)
 	struct gendisk *disk = dm_disk(dm_table_get_md(lt->ti->table));
 	char what[40];
 	char arg[40] = "";
-	char *envp[] = { what, arg, NULL };
+	char *envp[3] = { what };
 	unsigned long events;
 	unsigned int bit;
 	u32 aside;
@@ -448,9 +448,9 @@ static int lz_read_super(struct lz_target *lt)
 	}
 	if (si->zone_blocks != g->zone_blocks || si->nr_zones > g->nr_zones ||
 	    si->zone_cap > g->zone_cap) {
-		DMERR("%s: formatted: %u zones of %u blocks, capacity %u; drive: %u of %u, capacity %u",
-		      lz_target_name(lt), si->nr_zones, si->zone_blocks, si->zone_cap,
-		      g->nr_zones, g->zone_blocks, g->zone_cap);
+		DMERR("%s: formatted: %u zones of %u/%u blocks; drive: %u of %u/%u",
+		      lz_target_name(lt), si->nr_zones, si->zone_cap, si->zone_blocks,
+		      g->nr_zones, g->zone_cap, g->zone_blocks);
 		ti->error = "Drive is not the one that was formatted";
 		return -EINVAL;
 	}
@@ -997,8 +997,8 @@ static int lz_message_run(struct lz_target *lt, unsigned int argc, char **argv)
 		wait_for_completion(&m.done);
 		return m.err;
 	}
-	DMWARN("%s: unknown message \"%s\" (%u words); allowed: %s", lz_target_name(lt), argv[0], argc,
-	       "set KEY VALUE, gc [ZONES], checkpoint, commit");
+	DMWARN("%s: unknown message \"%s\" (%u words); allowed: %s", lz_target_name(lt), argv[0],
+	       argc, "set KEY VALUE, gc [ZONES], checkpoint, commit");
 	return -EINVAL;
 }
 

@@ -33,121 +33,96 @@
 		{ LZ_PLACE_FINISH, "finish" }, { LZ_PLACE_WAIT, "wait" })
 
 /* A zone went from one state to another. */
-TRACE_EVENT(lifezone_zone_state,
-	TP_PROTO(dev_t dev, const struct lz_trace *t),
-	TP_ARGS(dev, t),
-	TP_STRUCT__entry(
-		__field(dev_t, dev)
-		__field(u32, zone)
-		__field(u8, class)
-		__field(u8, old)
-		__field(u8, new)
-		__field(u64, valid)
-		__field(u64, gen)
-	),
-	TP_fast_assign(
-		__entry->dev = dev;
-		__entry->zone = t->zone;
-		__entry->class = t->class;
-		__entry->old = t->old;
-		__entry->new = t->new;
-		__entry->valid = t->a;
-		__entry->gen = t->b;
-	),
-	TP_printk("%d,%d zone %u class %s %s -> %s valid %llu gen %llu",
-		  MAJOR(__entry->dev), MINOR(__entry->dev), __entry->zone,
-		  lz_show_class(__entry->class), lz_show_zone_state(__entry->old),
-		  lz_show_zone_state(__entry->new), __entry->valid, __entry->gen)
+TRACE_EVENT(lifezone_zone_state, TP_PROTO(dev_t dev, const struct lz_trace *t),
+	    TP_ARGS(dev, t),
+	    TP_STRUCT__entry(__field(dev_t, dev)
+			     __field(u32, zone)
+			     __field(u8, class)
+			     __field(u8, old)
+			     __field(u8, new)
+			     __field(u64, valid)
+			     __field(u64, gen)),
+	    TP_fast_assign(__entry->dev = dev;
+			   __entry->zone = t->zone;
+			   __entry->class = t->class;
+			   __entry->old = t->old;
+			   __entry->new = t->new;
+			   __entry->valid = t->a;
+			   __entry->gen = t->b;),
+	    TP_printk("%d,%d zone %u class %s %s -> %s valid %llu gen %llu",
+		      MAJOR(__entry->dev), MINOR(__entry->dev), __entry->zone,
+		      lz_show_class(__entry->class), lz_show_zone_state(__entry->old),
+		      lz_show_zone_state(__entry->new), __entry->valid, __entry->gen)
 );
 
 /* A zone was chosen for data of a class. */
-TRACE_EVENT(lifezone_place,
-	TP_PROTO(dev_t dev, const struct lz_trace *t),
-	TP_ARGS(dev, t),
-	TP_STRUCT__entry(
-		__field(dev_t, dev)
-		__field(u32, zone)
-		__field(u8, class)
-		__field(u8, gc)
-		__field(u8, verdict)
-		__field(u64, open)
-		__field(u64, free)
-	),
-	TP_fast_assign(
-		__entry->dev = dev;
-		__entry->zone = t->zone;
-		__entry->class = t->class;
-		__entry->gc = t->old;
-		__entry->verdict = t->new;
-		__entry->open = t->a;
-		__entry->free = t->b;
-	),
-	TP_printk("%d,%d %s class %s -> %s zone %d (open %llu free %llu)",
-		  MAJOR(__entry->dev), MINOR(__entry->dev), __entry->gc ? "gc" : "user",
-		  lz_show_class(__entry->class), lz_show_verdict(__entry->verdict),
-		  (int)__entry->zone, __entry->open, __entry->free)
+TRACE_EVENT(lifezone_place, TP_PROTO(dev_t dev, const struct lz_trace *t),
+	    TP_ARGS(dev, t),
+	    TP_STRUCT__entry(__field(dev_t, dev)
+			     __field(u32, zone)
+			     __field(u8, class)
+			     __field(u8, gc)
+			     __field(u8, verdict)
+			     __field(u64, open)
+			     __field(u64, free)),
+	    TP_fast_assign(__entry->dev = dev;
+			   __entry->zone = t->zone;
+			   __entry->class = t->class;
+			   __entry->gc = t->old;
+			   __entry->verdict = t->new;
+			   __entry->open = t->a;
+			   __entry->free = t->b;),
+	    TP_printk("%d,%d %s class %s -> %s zone %d (open %llu free %llu)",
+		      MAJOR(__entry->dev), MINOR(__entry->dev), __entry->gc ? "gc" : "user",
+		      lz_show_class(__entry->class), lz_show_verdict(__entry->verdict),
+		      (int)__entry->zone, __entry->open, __entry->free)
 );
 
 /* GC chose a zone to clean. */
-TRACE_EVENT(lifezone_victim,
-	TP_PROTO(dev_t dev, const struct lz_trace *t),
-	TP_ARGS(dev, t),
-	TP_STRUCT__entry(
-		__field(dev_t, dev)
-		__field(u32, zone)
-		__field(u8, class)
-		__field(u64, valid)
-		__field(u64, age)
-	),
-	TP_fast_assign(
-		__entry->dev = dev;
-		__entry->zone = t->zone;
-		__entry->class = t->class;
-		__entry->valid = t->a;
-		__entry->age = t->b;
-	),
-	TP_printk("%d,%d zone %u class %s valid %llu age %llu",
-		  MAJOR(__entry->dev), MINOR(__entry->dev), __entry->zone,
-		  lz_show_class(__entry->class), __entry->valid, __entry->age)
+TRACE_EVENT(lifezone_victim, TP_PROTO(dev_t dev, const struct lz_trace *t),
+	    TP_ARGS(dev, t),
+	    TP_STRUCT__entry(__field(dev_t, dev)
+			     __field(u32, zone)
+			     __field(u8, class)
+			     __field(u64, valid)
+			     __field(u64, age)),
+	    TP_fast_assign(__entry->dev = dev;
+			   __entry->zone = t->zone;
+			   __entry->class = t->class;
+			   __entry->valid = t->a;
+			   __entry->age = t->b;),
+	    TP_printk("%d,%d zone %u class %s valid %llu age %llu",
+		      MAJOR(__entry->dev), MINOR(__entry->dev), __entry->zone,
+		      lz_show_class(__entry->class), __entry->valid, __entry->age)
 );
 
 /* A commit became durable. */
-TRACE_EVENT(lifezone_commit,
-	TP_PROTO(dev_t dev, const struct lz_trace *t),
-	TP_ARGS(dev, t),
-	TP_STRUCT__entry(
-		__field(dev_t, dev)
-		__field(u64, number)
-		__field(u64, blocks)
-	),
-	TP_fast_assign(
-		__entry->dev = dev;
-		__entry->number = t->a;
-		__entry->blocks = t->b;
-	),
-	TP_printk("%d,%d commit %llu journal blocks %llu",
-		  MAJOR(__entry->dev), MINOR(__entry->dev), __entry->number, __entry->blocks)
+TRACE_EVENT(lifezone_commit, TP_PROTO(dev_t dev, const struct lz_trace *t),
+	    TP_ARGS(dev, t),
+	    TP_STRUCT__entry(__field(dev_t, dev)
+			     __field(u64, number)
+			     __field(u64, blocks)),
+	    TP_fast_assign(__entry->dev = dev;
+			   __entry->number = t->a;
+			   __entry->blocks = t->b;),
+	    TP_printk("%d,%d commit %llu journal blocks %llu",
+		      MAJOR(__entry->dev), MINOR(__entry->dev), __entry->number, __entry->blocks)
 );
 
 /* A checkpoint begins or ends. */
-TRACE_EVENT(lifezone_checkpoint,
-	TP_PROTO(dev_t dev, const struct lz_trace *t),
-	TP_ARGS(dev, t),
-	TP_STRUCT__entry(
-		__field(dev_t, dev)
-		__field(u8, end)
-		__field(u64, number)
-		__field(u64, nodes)
-	),
-	TP_fast_assign(
-		__entry->dev = dev;
-		__entry->end = t->old;
-		__entry->number = t->a;
-		__entry->nodes = t->b;
-	),
-	TP_printk("%d,%d checkpoint %llu %s nodes %llu",
-		  MAJOR(__entry->dev), MINOR(__entry->dev), __entry->number,
-		  __entry->end ? "ends" : "begins", __entry->nodes)
+TRACE_EVENT(lifezone_checkpoint, TP_PROTO(dev_t dev, const struct lz_trace *t),
+	    TP_ARGS(dev, t),
+	    TP_STRUCT__entry(__field(dev_t, dev)
+			     __field(u8, end)
+			     __field(u64, number)
+			     __field(u64, nodes)),
+	    TP_fast_assign(__entry->dev = dev;
+			   __entry->end = t->old;
+			   __entry->number = t->a;
+			   __entry->nodes = t->b;),
+	    TP_printk("%d,%d checkpoint %llu %s nodes %llu",
+		      MAJOR(__entry->dev), MINOR(__entry->dev), __entry->number,
+		      __entry->end ? "ends" : "begins", __entry->nodes)
 );
 
 #endif /* LIFEZONE_TRACE_H */
