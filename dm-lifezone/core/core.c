@@ -150,7 +150,9 @@ void lz_starve(struct lz *lz)
 		lz_count(lz, LZ_ST_STALLS, 1);
 		WRITE_ONCE(lz->stall_since, lz->ops->now(lz->ctx));
 	}
-	WRITE_ONCE(lz->gc.no_victim, false);
+	/* GC looks again only if something was written since, or it would spin. */
+	if (READ_ONCE(lz->gc.none_at) != (u64)atomic64_read(&lz->write_seq))
+		WRITE_ONCE(lz->gc.no_victim, false);
 	WRITE_ONCE(lz->commit_wanted, true);
 	/* Before the caller's last try; pairs with the exchange in lz_feed(). */
 	smp_mb();

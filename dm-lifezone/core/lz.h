@@ -449,6 +449,7 @@ struct lz_gc_slot {
  * @busy: a summary read is in flight
  * @ckpt_done: the checkpoint waited for is durable
  * @no_victim: no zone is worth cleaning until something changes
+ * @none_at: device write clock when that was found
  * @error: of the summary read
  * @victim: zone being cleaned
  * @head: offset of the summary being read
@@ -467,6 +468,7 @@ struct lz_gc {
 	bool busy;
 	bool ckpt_done;
 	bool no_victim;
+	u64 none_at;
 	int error;
 	u32 victim;
 	u32 head;

@@ -492,6 +492,7 @@ int lz_discard(struct lz *lz, u64 lba, u64 nblocks)
 		}
 		lz_delta_return(lz, nblocks - lz_map_insert(lz, lba, LZ_NOWHERE, nblocks));
 	}
+	WRITE_ONCE(lz->gc.no_victim, false);
 	lz_count(lz, LZ_ST_DISCARDS, nblocks);
 	return 0;
 }

@@ -459,15 +459,16 @@ static void gc_begin(struct lz *lz)
 		return;
 	gc->victim = pick(lz);
 	if (gc->victim == LZ_NONE) {
-		gc->no_victim = true;
+		WRITE_ONCE(gc->none_at, atomic64_read(&lz->write_seq));
+		WRITE_ONCE(gc->no_victim, true);
 		gc->want = 0;
 		/* Counts may lag behind overwrites: settle them. */
 		if (atomic_read(&lz->active->used) || lz->active->nr_ext)
 			lz_ckpt_want(lz);
-		if (lz->pacing) {
-			WRITE_ONCE(lz->pacing, false);
-			lz_feed(lz);
-		}
+		WRITE_ONCE(lz->pacing, false);
+		/* Users may have GC's room now; pairs with the one in lz_starve(). */
+		smp_mb();
+		lz_feed(lz);
 		return;
 	}
 	z = &lz->zone[gc->victim];
