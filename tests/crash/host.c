@@ -173,8 +173,11 @@ static void host_wait(void *ctx)
 		}
 		if (w->wait_cut > 0)
 			w->wait_cut--;
-		if (++w->wait_cmds > 2000000)
+		if (++w->wait_cmds > 500000) {
+			if (w->tracing)
+				peek_print(w->lz);
 			world_fail(w, "core waits for ever");
+		}
 	}
 	w->ended = 0;
 }
