@@ -395,7 +395,11 @@ static bool lz_read_run(struct lz_target *lt, struct lz_bio *lb, struct bio *bio
 
 	iter.bi_size = lz_bytes(rd->nblocks);
 	if (rd->addr == LZ_NOWHERE) {
-		zero_fill_bio_iter(bio, iter);
+		unsigned int left = bio->bi_iter.bi_size;
+
+		bio->bi_iter.bi_size = iter.bi_size;
+		zero_fill_bio(bio);
+		bio->bi_iter.bi_size = left;
 		bio_advance(bio, iter.bi_size);
 		return true;
 	}
