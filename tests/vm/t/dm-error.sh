@@ -44,3 +44,37 @@ done
 echo 0 >$trace/events/lifezone/enable
 must lz_remove e0
 lz_check "$dev"
+nullb_remove "$dev"
+
+note "zones that are lost"
+# unreadable: how many of the first 60 MiB, MiB by MiB
+unreadable() {
+	local i n=0
+	for i in $(seq 0 59); do
+		dd if=/dev/mapper/e0 of=/dev/null bs=1M count=1 skip="$i" iflag=direct status=none 2>/dev/null ||
+			n=$((n + 1))
+	done
+	echo $n
+}
+
+dev=$(make_nullb size=512 zone_size=4 zone_capacity=3) || fail "no null_blk"
+must lz_format --quiet "$dev"
+must lz_create e0 "$dev"
+must dd if=/dev/urandom of=/dev/mapper/e0 bs=1M count=60 oflag=direct status=none
+must dmsetup message e0 0 checkpoint
+# The two oldest full zones, by sector of the drive.
+mapfile -t full < <(lifezone dump "$dev" zones --json |
+	jq -r '[.[] | select(.state == "full")] | sort_by(.seq) | .[].zone')
+must nullb_set "$dev" zone_offline $((full[0] * zone_sectors))
+must nullb_set "$dev" zone_readonly $((full[1] * zone_sectors))
+n=$(unreadable)
+[[ $n -ge 3 && $n -le 4 ]] || fail "$n MiB cannot be read, of a zone of 3 MiB"
+equal "$(lz_status e0 mode)" rw mode
+must dd if=/dev/urandom of=/dev/mapper/e0 bs=1M count=60 oflag=direct status=none
+equal "$(unreadable)" 0 "MiB that cannot be read once all is written again"
+must lz_remove e0
+lz_check "$dev"
+must lz_create e0 "$dev"
+equal "$(unreadable)" 0 "MiB that cannot be read after a restart"
+equal "$(lz_status e0 zones_bad)" 2 zones_bad
+must lz_remove e0
