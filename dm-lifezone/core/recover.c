@@ -445,12 +445,12 @@ static int adopt_data(struct lz *lz, struct load *l, u32 zone)
 	u32 left;
 	int err;
 
+	if (atomic_read(&z->valid) <= 0) {
+		/* Perhaps reset since, and written to in a life we know nothing of. */
+		z->gen++;
+		return adopt_free(lz, l, zone);
+	}
 	if (rep->cond == LZ_COND_EMPTY || (z->need > rep->wp && rep->cond == LZ_COND_OPEN)) {
-		if (atomic_read(&z->valid) <= 0) {
-			/* Reset since, and perhaps written to by a life we know nothing of. */
-			z->gen++;
-			return adopt_free(lz, l, zone);
-		}
 		lz_say(lz, 'e',
 		       "zone %u: %d blocks in use, but its write pointer is %u, not past %u: was it reset by someone else?",
 		       zone, atomic_read(&z->valid), rep->wp, z->need);
