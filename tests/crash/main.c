@@ -355,6 +355,7 @@ int main(int argc, char **argv)
 	};
 	int c;
 
+	setlinebuf(stdout);
 	opt.self = argv[0];
 	opt.seed = (u64)time(NULL);
 	while ((c = getopt_long(argc, argv, "", longs, NULL)) != -1) {

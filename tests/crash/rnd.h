@@ -11,9 +11,6 @@
 #ifndef __noreturn
 #define __noreturn	__attribute__((__noreturn__))
 #endif
-#ifndef __printf
-#define __printf(a, b)	__attribute__((__format__(printf, a, b)))
-#endif
 
 struct rnd {
 	u64 s;

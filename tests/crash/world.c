@@ -290,14 +290,20 @@ static void recover(struct world *w, bool exact)
 
 static void plan_cut(struct world *w)
 {
+	static const u32 phases[] = {
+		LZ_PH_COMMIT, LZ_PH_CHECKPOINT, LZ_PH_ROOT_ROLL, LZ_PH_JOURNAL_ROLL, LZ_PH_GC,
+		LZ_PH_RESET,
+	};
 	struct rnd *r = &w->rnd;
 
 	w->cut_ops = MIN_OPS + (rnd_below(r, 4) ? rnd_below(r, 50) : rnd_below(r, 600));
 	w->cut_phases = 0;
 	w->cut_skip = rnd_below(r, 30);
 	w->cut_by = 0;
+	/* Recovery has its own cuts, and only a wide map is ever cleaned. */
 	if (rnd_below(r, 3))
-		w->cut_phases = 1u << rnd_below(r, NR_PHASES - 1);
+		w->cut_phases = w->wide && rnd_below(r, 2) ? LZ_PH_META_CLEAN :
+			phases[rnd_below(r, ARRAY_SIZE(phases))];
 	if (w->cut_phases && rnd_below(r, 2))
 		w->cut_skip = rnd_below(r, 4);
 	w->cut_in_stop = !rnd_below(r, 24);
@@ -308,7 +314,7 @@ static bool cut_due(struct world *w)
 	if (w->ops < w->cut_ops)
 		return false;
 	if (!w->cut_by)
-		w->cut_by = w->steps + 5000;
+		w->cut_by = w->steps + 2500;
 	if (w->cut_phases && !(lz_phase(w->lz) & w->cut_phases) && w->steps < w->cut_by)
 		return false;
 	return !w->cut_skip--;
