@@ -312,19 +312,51 @@ static void execute_read(struct drive *d, struct drive_cmd *c)
 	}
 }
 
+/* Does the command meet a fault of its zone? */
+static bool meets_fault(struct drive *d, struct drive_cmd *c)
+{
+	struct drive_zone *z = &d->z[c->zone];
+	u32 i;
+
+	if (z->cond == LZ_COND_OFFLINE || (z->cond == LZ_COND_READONLY && c->op != LZ_OP_READ))
+		return true;
+	if (c->op == LZ_OP_FINISH || c->op == LZ_OP_RESET) {
+		bool fails = z->fault == (c->op == LZ_OP_FINISH ? DRIVE_FAIL_FINISH :
+					  DRIVE_FAIL_RESET);
+
+		/* A zone that fails for good is read-only from then on. */
+		if (fails && rnd_below(&d->rnd, 2))
+			set_cond(d, z, LZ_COND_READONLY);
+		if (fails || z->fault != DRIVE_FAIL_RESET)
+			z->fault = DRIVE_SOUND;
+		return fails;
+	}
+	if (!is_write(c->op) || z->fault < DRIVE_FAIL_WRITE || z->fault > DRIVE_BROKEN)
+		return false;
+	if (z->fault == DRIVE_FAIL_WRITE_ADVANCE && z->cond == LZ_COND_OPEN) {
+		for (i = 0; i < c->n; i++)
+			z->b[z->wp + i].tag = DRIVE_TAG_GARBAGE;
+		z->wp += c->n;
+		z->data = z->wp;
+		if (z->wp == d->g.zone_cap)
+			set_cond(d, z, LZ_COND_FULL);
+	}
+	z->fault = DRIVE_BROKEN;
+	return true;
+}
+
 static void execute(struct drive *d, struct drive_cmd *c)
 {
 	struct drive_zone *z = c->op == LZ_OP_FLUSH ? NULL : &d->z[c->zone];
 
 	c->executed = true;
 	c->error = 0;
-	if (z && (z->cond == LZ_COND_OFFLINE ||
-		  (z->cond == LZ_COND_READONLY && c->op != LZ_OP_READ))) {
+	if (flushes(c))
+		make_durable(d, c);
+	if (z && meets_fault(d, c)) {
 		c->error = -EIO;
 		return;
 	}
-	if (flushes(c))
-		make_durable(d, c);
 	switch (c->op) {
 	case LZ_OP_READ:
 		execute_read(d, c);
@@ -489,7 +521,7 @@ static void cut_cmd(struct drive *d, struct drive_cmd *c)
 
 	if (c->executed || c->op == LZ_OP_READ || !how)
 		return;
-	if (z && (z->cond == LZ_COND_OFFLINE || z->cond == LZ_COND_READONLY))
+	if (z && (z->cond == LZ_COND_OFFLINE || z->cond == LZ_COND_READONLY || z->fault))
 		return;
 	if (flushes(c))
 		make_durable(d, c);
@@ -617,6 +649,8 @@ void drive_cut(struct drive *d, bool power)
 		if (power)
 			cut_zone(d, &d->z[i], how, i == chosen);
 		d->z[i].done = d->z[i].data;
+		if (power && d->z[i].fault == DRIVE_BROKEN)
+			d->z[i].fault = DRIVE_SOUND;
 		d->z[i].reads = 0;
 		d->z[i].writes = 0;
 		d->z[i].appends = 0;

@@ -68,6 +68,17 @@ struct drive_block {
 /* What reads return where a full zone holds nothing that survived. */
 enum drive_fill { DRIVE_FILL_ZEROS, DRIVE_FILL_ONES, DRIVE_FILL_GARBAGE, DRIVE_NR_FILLS };
 
+/* What is wrong with a zone. */
+enum drive_fault {
+	DRIVE_SOUND,
+	DRIVE_FAIL_WRITE,	/* the next write fails, and with it the zone */
+	DRIVE_FAIL_WRITE_ADVANCE,	/* likewise, and the write pointer moves over rubbish */
+	DRIVE_BROKEN,		/* writes fail until a reset, a finish or a power cycle */
+	DRIVE_FAIL_FINISH,
+	DRIVE_FAIL_RESET,
+	DRIVE_NR_FAULTS,
+};
+
 /**
  * struct drive_zone - a zone
  * @b: its blocks
@@ -78,6 +89,7 @@ enum drive_fill { DRIVE_FILL_ZEROS, DRIVE_FILL_ONES, DRIVE_FILL_GARBAGE, DRIVE_N
  * @gen: resets so far
  * @cond: enum lz_zone_cond
  * @fill: enum drive_fill, for @data..@wp
+ * @fault: enum drive_fault
  * @stopped: scratch of a cut: a write in it was torn
  * @reads: commands in flight
  * @writes: commands in flight
@@ -94,6 +106,7 @@ struct drive_zone {
 	u32 gen;
 	u8 cond;
 	u8 fill;
+	u8 fault;
 	bool stopped;
 	u32 reads;
 	u32 writes;

@@ -199,8 +199,8 @@ static void host_event(void *ctx, enum lz_event ev, u64 arg)
 	struct world *w = ctx;
 
 	trace(w, "event    %u %llu", ev, (unsigned long long)arg);
-	/* Nothing is wrong with this drive. */
-	if (ev == LZ_EV_MODE || ev == LZ_EV_ZONE_ASIDE)
+	/* One bad zone never takes the device down. */
+	if (ev == LZ_EV_MODE || (ev == LZ_EV_ZONE_ASIDE && !w->faulty))
 		w->damaged = true;
 }
 
@@ -298,7 +298,7 @@ bool host_step(struct world *w)
 		users_move(w, drive, ready, new);
 	}
 	if (w->damaged)
-		world_fail(w, "core set a zone aside or changed its mode on a sound drive");
+		world_fail(w, "core set a zone aside or changed its mode for no reason");
 	return true;
 }
 

@@ -17,6 +17,11 @@ u64 peek_epoch(struct lz *lz)
 	return lz->epoch;
 }
 
+u8 peek_zone_state(struct lz *lz, u32 zone)
+{
+	return lz->zone[zone].state;
+}
+
 void peek_print(struct lz *lz)
 {
 	struct lz_info i;

@@ -71,42 +71,64 @@ static void all_parts_done(struct world *w, struct req *rq)
 		finish(w, rq);
 }
 
+static void send_write(struct world *w, struct req *rq, const struct lz_write *lw, u32 lba)
+{
+	struct io *io = host_io(w);
+	u32 i;
+
+	io->rq = rq;
+	io->w = *lw;
+	io->lba = lba;
+	io->n = lw->nblocks;
+	for (i = 0; i < lw->nblocks; i++)
+		io->tags[i] = tag_of(rq->ver, lba + i);
+	io->dc.op = LZ_OP_APPEND;
+	io->dc.zone = lw->zone;
+	io->dc.n = lw->nblocks;
+	io->dc.tags = io->tags;
+	rq->parts++;
+	host_submit_part(w, io);
+}
+
 static void go_write(struct world *w, struct req *rq)
 {
 	struct lz_write lw;
-	u32 i, resumes;
-	struct io *io;
+	u32 resumes;
 	int err;
 
-	while (rq->next < rq->n) {
+	while (rq->nr_todo) {
+		struct stretch *s = &rq->todo[rq->nr_todo - 1];
+		u32 lba = s->lba;
+
 		resumes = w->resumes;
-		err = lz_write_begin(w->lz, rq->class, min(rq->n - rq->next, MAX_BLOCKS), &lw);
+		err = lz_write_begin(w->lz, rq->class, s->n, &lw);
 		if (err == -EAGAIN) {
 			set_state(w, rq, w->resumes == resumes ? RS_RESUME : RS_RUN);
 			return;
 		}
 		if (err)
 			world_fail(w, "lz_write_begin: %d", err);
-		if (!lw.nblocks || lw.nblocks > min(rq->n - rq->next, MAX_BLOCKS) ||
-		    lw.zone >= w->g.nr_zones)
-			world_fail(w, "lz_write_begin gave %u blocks in zone %u", lw.nblocks,
-				   lw.zone);
-		io = host_io(w);
-		io->rq = rq;
-		io->w = lw;
-		io->lba = rq->lba + rq->next;
-		io->n = lw.nblocks;
-		for (i = 0; i < lw.nblocks; i++)
-			io->tags[i] = tag_of(rq->ver, io->lba + i);
-		io->dc.op = LZ_OP_APPEND;
-		io->dc.zone = lw.zone;
-		io->dc.n = lw.nblocks;
-		io->dc.tags = io->tags;
-		rq->next += lw.nblocks;
-		rq->parts++;
-		host_submit_part(w, io);
+		if (!lw.nblocks || lw.nblocks > s->n || lw.zone >= w->g.nr_zones)
+			world_fail(w, "lz_write_begin gave %u of %u blocks in zone %u", lw.nblocks,
+				   s->n, lw.zone);
+		s->lba += lw.nblocks;
+		s->n -= lw.nblocks;
+		if (!s->n)
+			rq->nr_todo--;
+		send_write(w, rq, &lw, lba);
 	}
 	set_state(w, rq, RS_PARTS);
+}
+
+/* The zone it was for is set aside: the same again, elsewhere. */
+static void write_failed(struct world *w, struct req *rq, struct io *io)
+{
+	if (!w->faulty)
+		world_fail(w, "append of block %u: %d", io->lba, io->dc.error);
+	lz_write_fail(w->lz, &io->w, io->dc.error);
+	rq->todo[rq->nr_todo++] = (struct stretch){ io->lba, io->n };
+	if (rq->state == RS_PARTS)
+		set_state(w, rq, RS_RUN);
 }
 
 static void check_block(struct world *w, u32 lba, u64 got, u64 want)
@@ -229,20 +251,21 @@ void users_part_done(struct world *w, struct io *io)
 
 	rq->parts--;
 	if (rq->kind == RQ_READ) {
-		if (io->dc.error)
+		/* Just the blocks that cannot be read return an error. */
+		if (io->dc.error && w->d->z[io->dc.zone].cond != LZ_COND_OFFLINE)
 			world_fail(w, "read of block %u: %d", io->lba, io->dc.error);
 		lz_read_end(w->lz, &io->r);
-		for (i = 0; i < io->n; i++)
+		for (i = 0; i < io->n && !io->dc.error; i++)
 			check_block(w, io->lba + i, io->tags[i], io->expect[i]);
 	} else if (io->dc.error) {
-		world_fail(w, "append of block %u: %d", io->lba, io->dc.error);
+		write_failed(w, rq, io);
 	} else {
 		addr = (u64)io->dc.zone * w->g.zone_blocks + io->dc.off;
 		lz_write_end(w->lz, &io->w, addr, io->lba);
 		for (i = 0; i < io->n; i++)
 			oracle_apply(&w->oracle, io->lba + i, io->tags[i]);
 	}
-	if (!rq->parts && rq->next == rq->n)
+	if (!rq->parts && !rq->nr_todo && rq->next == rq->n)
 		all_parts_done(w, rq);
 }
 
@@ -324,6 +347,7 @@ void users_new(struct world *w)
 	rq->fua = false;
 	rq->flushing = false;
 	rq->next = 0;
+	rq->nr_todo = 0;
 	rq->parts = 0;
 	rq->lba = 0;
 	rq->n = 0;
@@ -336,6 +360,9 @@ void users_new(struct world *w)
 		rq->lba = pick_lba(w, rq->n);
 		rq->class = rnd_below(r, l->classes);
 		rq->fua = rnd_permille(r, l->fua);
+		rq->todo[0] = (struct stretch){ rq->lba, rq->n };
+		rq->nr_todo = 1;
+		rq->next = rq->n;
 		rq->ver = ++w->ver;
 		break;
 	case RQ_READ:

@@ -79,6 +79,8 @@ static void random_geometry(struct world *w)
 	 * another: old leaves lie about in the log and have to be cleaned out.
 	 */
 	w->wide = !rnd_below(r, 12);
+	w->faulty = !rnd_below(r, 10);
+	w->faults = w->faulty ? rnd_range(r, 1, 4) : 0;
 	do {
 		shift = rnd_range(r, 4, 6) + !rnd_below(r, 8);
 		memset(&w->g, 0, sizeof(w->g));
@@ -94,6 +96,8 @@ static void random_geometry(struct world *w)
 		w->g.max_append = 1u << rnd_range(r, 1, 6);
 		memset(&w->si, 0, sizeof(w->si));
 		w->si.spare_permille = spares[rnd_below(r, ARRAY_SIZE(spares))];
+		if (w->faulty)
+			w->si.spare_permille = 400;
 		memcpy(w->si.uuid, &r->s, sizeof(r->s));
 		w->si.version = LZ_FORMAT_VERSION;
 		w->t->refused++;
@@ -357,6 +361,26 @@ static void reload(struct world *w)
 	recover(w, true);
 }
 
+/* Something goes wrong with a zone that holds data. */
+static void break_zone(struct world *w)
+{
+	u32 zone = rnd_below(&w->rnd, w->g.nr_zones), fault;
+	u8 state = peek_zone_state(w->lz, zone);
+
+	if ((state != LZ_ZS_OPEN && state != LZ_ZS_FULL) || w->d->z[zone].fault ||
+	    w->d->z[zone].cond > LZ_COND_FULL)
+		return;
+	w->faults--;
+	fault = rnd_range(&w->rnd, DRIVE_SOUND, DRIVE_NR_FAULTS);
+	trace(w, "fault    zone %u: %u", zone, fault);
+	if (fault == DRIVE_SOUND)
+		drive_set_cond(w->d, zone, LZ_COND_READONLY);
+	else if (fault == DRIVE_NR_FAULTS)
+		drive_set_cond(w->d, zone, LZ_COND_OFFLINE);
+	else
+		w->d->z[zone].fault = fault;
+}
+
 static void live(struct world *w)
 {
 	u32 stop_at = ~0u, reload_at = ~0u;
@@ -372,6 +396,8 @@ static void live(struct world *w)
 			hung(w, "nothing to do");
 		if (w->nr_reqs && w->steps - w->progress > HANG_STEPS)
 			hung(w, "no request ends");
+		if (w->faults && !rnd_below(&w->rnd, 20000))
+			break_zone(w);
 		if (w->ops >= stop_at) {
 			stop_at = ~0u;
 			stop(w);

@@ -71,6 +71,11 @@ enum req_state {
 	RS_BUSY,		/* is being worked on */
 };
 
+struct stretch {
+	u32 lba;
+	u32 n;
+};
+
 /**
  * struct req - a user's request
  * @kind: enum req_kind
@@ -80,8 +85,10 @@ enum req_state {
  * @flushing: and it is under way
  * @lba: first block
  * @n: length (blocks)
- * @next: blocks given out in parts so far
- * @parts: of these, parts in flight
+ * @next: read: blocks given out in parts so far
+ * @todo: write: stretches still to be given out in parts
+ * @nr_todo: how many
+ * @parts: parts in flight
  * @ver: version written
  * @moment: when the flush was asked for
  * @since: step at which it was issued
@@ -96,6 +103,8 @@ struct req {
 	u32 lba;
 	u32 n;
 	u32 next;
+	struct stretch todo[MAX_BLOCKS];
+	u32 nr_todo;
 	u32 parts;
 	u64 ver;
 	u64 moment;
@@ -194,6 +203,8 @@ struct world {
 	bool interrupted;		/* by another context, which is not */
 	u32 resumes;			/* calls of ops->resume */
 	u32 hot_at;			/* first block of the hot area */
+	u32 faults;			/* zones that may still go bad */
+	bool faulty;			/* some may, or have */
 	u64 epoch;			/* of the last instance that wrote */
 
 	struct req req[MAX_REQS];
@@ -263,6 +274,7 @@ void users_verify(struct world *w, bool exact);
 /* peek.c: looks inside core */
 void peek_limit_leaves(struct lz *lz, u32 n);
 u64 peek_epoch(struct lz *lz);
+u8 peek_zone_state(struct lz *lz, u32 zone);
 void peek_print(struct lz *lz);
 
 #endif /* LZCRASH_WORLD_H */
