@@ -120,7 +120,7 @@ enum lz_event {
  */
 enum lz_trace_what {
 	LZ_TR_ZONE_STATE,	/* old, new: enum lz_zone_state; a: valid, b: generation */
-	LZ_TR_PLACE,		/* new: enum lz_verdict; old: 1 if GC; a: open data zones, b: free zones */
+	LZ_TR_PLACE,		/* new: enum lz_verdict; old: 1 if GC; a: open, b: free zones */
 	LZ_TR_VICTIM,		/* a: valid blocks, b: age (blocks) */
 	LZ_TR_COMMIT,		/* a: commit number, b: journal blocks */
 	LZ_TR_CHECKPOINT,	/* old: 0 begins, 1 ends; a: number, b: nodes written */

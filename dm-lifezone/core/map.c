@@ -125,8 +125,12 @@ struct peek {
 
 static void peek_drop(struct lz *lz, struct peek *p)
 {
-	if (p->held)
-		spin_unlock(&lz->leaf_lock[p->idx % LZ_NR_LEAF_LOCKS]);
+	spinlock_t *lock = &lz->leaf_lock[p->idx % LZ_NR_LEAF_LOCKS];
+
+	if (p->held) {
+		__acquire(lock);	/* in peek_get(), which sparse cannot see */
+		spin_unlock(lock);
+	}
 	p->held = false;
 }
 
@@ -140,6 +144,7 @@ static u64 peek_get(struct lz *lz, struct peek *p, u64 lba)
 		p->first = p->idx * LZ_NODE_ENTRIES;
 		spin_lock(&lz->leaf_lock[p->idx % LZ_NR_LEAF_LOCKS]);
 		p->held = true;
+		__release(&lz->leaf_lock[p->idx % LZ_NR_LEAF_LOCKS]);
 		c = lz->leaf[p->idx];
 		p->node = NULL;
 		if (c && c->state == LZ_LEAF_READY) {

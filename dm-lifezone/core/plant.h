@@ -28,7 +28,7 @@ enum lz_plant_id {
 extern int lz_plant;
 #define lz_planted(id)	unlikely(lz_plant == (id))
 #else
-#define lz_planted(id)	false
+#define lz_planted(id)	((void)(id), false)
 #endif
 
 #endif /* LIFEZONE_PLANT_H */

@@ -38,6 +38,8 @@ typedef int64_t s64;
 #define le64_to_cpu(x)		le64toh((uint64_t)(x))
 
 #define __printf(a, b)		__attribute__((format(printf, a, b)))
+#define __acquire(x)		((void)(x))
+#define __release(x)		((void)(x))
 #define likely(x)		__builtin_expect(!!(x), 1)
 #define unlikely(x)		__builtin_expect(!!(x), 0)
 #define READ_ONCE(x)		(*(const volatile __typeof__(x) *)&(x))
@@ -50,8 +52,10 @@ typedef int64_t s64;
 #define cond_resched()		do { } while (0)
 #define WARN_ON_ONCE(x)		({ bool __w = !!(x); assert(!__w); __w; })
 #define ARRAY_SIZE(a)		(sizeof(a) / sizeof((a)[0]))
-#define min(a, b)		({ __typeof__(a) __a = (a); __typeof__(b) __b = (b); __a < __b ? __a : __b; })
-#define max(a, b)		({ __typeof__(a) __a = (a); __typeof__(b) __b = (b); __a > __b ? __a : __b; })
+#define min(a, b) \
+	({ __typeof__(a) __a = (a); __typeof__(b) __b = (b); __a < __b ? __a : __b; })
+#define max(a, b) \
+	({ __typeof__(a) __a = (a); __typeof__(b) __b = (b); __a > __b ? __a : __b; })
 #define min_t(t, a, b)		({ t __a = (a); t __b = (b); __a < __b ? __a : __b; })
 #define max_t(t, a, b)		({ t __a = (a); t __b = (b); __a > __b ? __a : __b; })
 #define clamp_t(t, v, lo, hi)	min_t(t, max_t(t, v, lo), hi)
@@ -97,8 +101,10 @@ typedef struct { int held; } spinlock_t;
 #define lz_locking()			do { } while (0)
 #define lz_unlocked()			do { } while (0)
 #endif
-#define spin_lock(l)			do { lz_locking(); assert(!(l)->held); (l)->held = 1; } while (0)
-#define spin_unlock(l)			do { assert((l)->held); (l)->held = 0; lz_unlocked(); } while (0)
+#define spin_lock(l) \
+	do { lz_locking(); assert(!(l)->held); (l)->held = 1; } while (0)
+#define spin_unlock(l) \
+	do { assert((l)->held); (l)->held = 0; lz_unlocked(); } while (0)
 #define spin_lock_nested(l, n)		spin_lock(l)
 #define spin_lock_irq(l)		spin_lock(l)
 #define spin_unlock_irq(l)		spin_unlock(l)

@@ -366,9 +366,11 @@ static void break_zone(struct world *w)
 {
 	u32 zone = rnd_below(&w->rnd, w->g.nr_zones), fault;
 	u8 state = peek_zone_state(w->lz, zone);
+	struct drive_zone *z = &w->d->z[zone];
 
-	if ((state != LZ_ZS_OPEN && state != LZ_ZS_FULL) || w->d->z[zone].fault ||
-	    w->d->z[zone].cond > LZ_COND_FULL)
+	/* One being reset may be the journal's next. */
+	if ((state != LZ_ZS_OPEN && state != LZ_ZS_FULL) || z->fault || z->resets || !z->wp ||
+	    z->cond > LZ_COND_FULL)
 		return;
 	w->faults--;
 	fault = rnd_range(&w->rnd, DRIVE_SOUND, DRIVE_NR_FAULTS);
@@ -378,7 +380,7 @@ static void break_zone(struct world *w)
 	else if (fault == DRIVE_NR_FAULTS)
 		drive_set_cond(w->d, zone, LZ_COND_OFFLINE);
 	else
-		w->d->z[zone].fault = fault;
+		z->fault = fault;
 }
 
 static void live(struct world *w)
