@@ -140,6 +140,10 @@ static void random_load(struct world *w)
 	l->idle = rnd_below(r, 4) ? 0 : rnd_range(r, 1, 20);
 	l->yield = rnd_below(r, 2) ? 0 : 1u << rnd_range(r, 2, 9);
 	l->host_dies = rnd_below(r, 2) ? 0 : rnd_range(r, 50, 500);
+	if (!rnd_below(r, 8)) {
+		l->nested = 500;
+		l->host_dies = 500;
+	}
 	l->roam = !rnd_below(r, 2);
 	if (w->wide) {
 		l->discard = rnd_below(r, 3);
