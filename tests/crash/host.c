@@ -199,8 +199,10 @@ static void host_event(void *ctx, enum lz_event ev, u64 arg)
 	struct world *w = ctx;
 
 	trace(w, "event    %u %llu", ev, (unsigned long long)arg);
-	/* One bad zone never takes the device down. */
-	if (ev == LZ_EV_MODE || (ev == LZ_EV_ZONE_ASIDE && !w->faulty))
+	/* One bad zone never takes the device down, unless it is the log's. */
+	if (ev == LZ_EV_MODE && w->log_fails)
+		w->gave_up = true;
+	else if (ev == LZ_EV_MODE || (ev == LZ_EV_ZONE_ASIDE && !w->faulty))
 		w->damaged = true;
 }
 

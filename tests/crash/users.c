@@ -41,14 +41,15 @@ static void on_answer(struct lz_waiter *lw, int err)
 
 	if (rq->kind == RQ_FREE || rq->state != RS_CORE)
 		world_fail(w, "core answered a request that does not wait");
-	if (err)
+	if (err && (!w->gave_up || rq->kind == RQ_READ))
 		world_fail(w, "%s failed: %d", rq->kind == RQ_READ ? "reading a leaf" : "flush",
 			   err);
 	if (rq->kind == RQ_READ) {
 		set_state(w, rq, RS_RUN);
 		return;
 	}
-	oracle_durable(&w->oracle, rq->moment);
+	if (!err)
+		oracle_durable(&w->oracle, rq->moment);
 	finish(w, rq);
 }
 
@@ -106,6 +107,10 @@ static void go_write(struct world *w, struct req *rq)
 			set_state(w, rq, w->resumes == resumes ? RS_RESUME : RS_RUN);
 			return;
 		}
+		if (err && w->gave_up) {
+			rq->nr_todo = 0;
+			break;
+		}
 		if (err)
 			world_fail(w, "lz_write_begin: %d", err);
 		if (!lw.nblocks || lw.nblocks > s->n || lw.zone >= w->g.nr_zones)
@@ -118,6 +123,8 @@ static void go_write(struct world *w, struct req *rq)
 		send_write(w, rq, &lw, lba);
 	}
 	set_state(w, rq, RS_PARTS);
+	if (!rq->parts)
+		finish(w, rq);
 }
 
 /* The zone it was for is set aside: the same again, elsewhere. */
@@ -193,9 +200,9 @@ static void go_discard(struct world *w, struct req *rq)
 		set_state(w, rq, w->resumes == resumes ? RS_RESUME : RS_RUN);
 		return;
 	}
-	if (err)
+	if (err && !w->gave_up)
 		world_fail(w, "lz_discard: %d", err);
-	for (i = 0; i < rq->n; i++)
+	for (i = 0; i < rq->n && !err; i++)
 		if (oracle_now(&w->oracle, rq->lba + i))
 			oracle_apply(&w->oracle, rq->lba + i, 0);
 	finish(w, rq);

@@ -81,6 +81,7 @@ static void random_geometry(struct world *w)
 	w->wide = !rnd_below(r, 12);
 	w->faulty = !rnd_below(r, 10);
 	w->faults = w->faulty ? rnd_range(r, 1, 4) : 0;
+	w->log_fails = w->faulty && rnd_below(r, 2);
 	do {
 		shift = rnd_range(r, 4, 6) + !rnd_below(r, 8);
 		memset(&w->g, 0, sizeof(w->g));
@@ -182,6 +183,7 @@ static void instance_new(struct world *w, bool ro)
 	if (arena_live())
 		world_fail(w, "%zu allocations left by an instance that was freed", arena_live());
 	w->damaged = false;
+	w->gave_up = false;
 	w->wait_cmds = 0;
 	w->ended = 0;
 	w->lz = lz_new(&w->g, &w->o, &host_ops, w);
@@ -192,6 +194,8 @@ static void instance_new(struct world *w, bool ro)
 	w->d->read_only = ro;
 	trace(w, "load     %s", ro ? "read-only" : "");
 	err = lz_load(w->lz, w->report, ro ? LZ_LOAD_RO : 0);
+	if (err == -EIO && w->gave_up)
+		longjmp(w->on_cut, 1);
 	if (err && w->tracing)
 		peek_print(w->lz);
 	if (err)
@@ -265,7 +269,8 @@ static void cut(struct world *w)
 	w->tracing = w->cuts >= w->run->trace_from;
 	trace(w, "CUT      phase %#x, %u commands in flight, %u requests", phase, w->d->nr_cmds,
 	      w->nr_reqs);
-	drive_cut(w->d, !rnd_permille(&w->rnd, w->load.host_dies));
+	/* A zone of the log that fails writes does so until power is cycled. */
+	drive_cut(w->d, w->gave_up || !rnd_permille(&w->rnd, w->load.host_dies));
 	users_forget(w);
 	host_forget(w);
 	arena_reset();
@@ -319,6 +324,8 @@ static void plan_cut(struct world *w)
 
 static bool cut_due(struct world *w)
 {
+	if (w->gave_up)
+		return true;
 	if (w->ops < w->cut_ops)
 		return false;
 	if (!w->cut_by)
@@ -340,26 +347,32 @@ static void drain(struct world *w)
 	w->no_new = false;
 }
 
-static void stop(struct world *w)
+static bool stop(struct world *w)
 {
 	u64 moment;
 	int err;
 
 	drain(w);
+	if (w->gave_up)
+		return false;
 	moment = oracle_moment(&w->oracle);
 	w->wait_cmds = 0;
 	trace(w, "stop");
 	err = lz_stop(w->lz);
+	if (err && w->gave_up)
+		return false;
 	if (err)
 		world_fail(w, "lz_stop: %d", err);
 	if (w->d->nr_cmds)
 		world_fail(w, "%u commands in flight after lz_stop", w->d->nr_cmds);
 	oracle_durable(&w->oracle, moment);
+	return true;
 }
 
 static void reload(struct world *w)
 {
-	stop(w);
+	if (!stop(w))
+		return;
 	instance_free(w);
 	w->t->reloads++;
 	recover(w, true);
@@ -372,12 +385,14 @@ static void break_zone(struct world *w)
 	u8 state = peek_zone_state(w->lz, zone);
 	struct drive_zone *z = &w->d->z[zone];
 
-	/* One being reset may be the journal's next. */
+	fault = rnd_range(&w->rnd, DRIVE_SOUND, DRIVE_NR_FAULTS);
+	/* A lost zone of the log is a lost device. One being reset may be its next. */
+	if (state == LZ_ZS_META && w->log_fails && fault != DRIVE_NR_FAULTS)
+		state = LZ_ZS_OPEN;
 	if ((state != LZ_ZS_OPEN && state != LZ_ZS_FULL) || z->fault || z->resets || !z->wp ||
 	    z->cond > LZ_COND_FULL)
 		return;
 	w->faults--;
-	fault = rnd_range(&w->rnd, DRIVE_SOUND, DRIVE_NR_FAULTS);
 	trace(w, "fault    zone %u: %u", zone, fault);
 	if (fault == DRIVE_SOUND)
 		drive_set_cond(w->d, zone, LZ_COND_READONLY);
@@ -406,8 +421,8 @@ static void live(struct world *w)
 			break_zone(w);
 		if (w->ops >= stop_at) {
 			stop_at = ~0u;
-			stop(w);
-			lz_start(w->lz);
+			if (stop(w))
+				lz_start(w->lz);
 		}
 		if (w->ops >= reload_at) {
 			reload_at = ~0u;
