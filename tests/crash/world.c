@@ -80,8 +80,9 @@ static void random_geometry(struct world *w)
 	 */
 	w->wide = !rnd_below(r, 12);
 	w->faulty = !rnd_below(r, 10);
-	w->faults = w->faulty ? rnd_range(r, 1, 4) : 0;
 	w->log_fails = w->faulty && rnd_below(r, 2);
+	if (w->faulty)
+		w->faults = w->log_fails ? 20 : rnd_range(r, 1, 4);
 	do {
 		shift = rnd_range(r, 4, 6) + !rnd_below(r, 8);
 		memset(&w->g, 0, sizeof(w->g));
@@ -378,7 +379,7 @@ static void reload(struct world *w)
 	recover(w, true);
 }
 
-/* Something goes wrong with a zone that holds data. */
+/* Something goes wrong with a zone that holds data, or in some worlds the log. */
 static void break_zone(struct world *w)
 {
 	u32 zone = rnd_below(&w->rnd, w->g.nr_zones), fault;
@@ -386,9 +387,11 @@ static void break_zone(struct world *w)
 	struct drive_zone *z = &w->d->z[zone];
 
 	fault = rnd_range(&w->rnd, DRIVE_SOUND, DRIVE_NR_FAULTS);
-	/* A lost zone of the log is a lost device. One being reset may be its next. */
-	if (state == LZ_ZS_META && w->log_fails && fault != DRIVE_NR_FAULTS)
-		state = LZ_ZS_OPEN;
+	if (w->log_fails) {
+		fault = rnd_range(&w->rnd, DRIVE_FAIL_WRITE, DRIVE_BROKEN);
+		state = state == LZ_ZS_META ? LZ_ZS_OPEN : LZ_ZS_FREE;
+	}
+	/* One being reset may be the log's next. */
 	if ((state != LZ_ZS_OPEN && state != LZ_ZS_FULL) || z->fault || z->resets || !z->wp ||
 	    z->cond > LZ_COND_FULL)
 		return;
@@ -417,7 +420,7 @@ static void live(struct world *w)
 			hung(w, "nothing to do");
 		if (w->nr_reqs && w->steps - w->progress > HANG_STEPS)
 			hung(w, "no request ends");
-		if (w->faults && !rnd_below(&w->rnd, 20000))
+		if (w->faults && !rnd_below(&w->rnd, w->log_fails ? 2000 : 20000))
 			break_zone(w);
 		if (w->ops >= stop_at) {
 			stop_at = ~0u;
