@@ -111,7 +111,11 @@ static void reset_done(struct lz *lz, struct lz_cmd *cmd)
 			lz->nr_meta--;
 		if (was == LZ_ZS_FREE)
 			lz->nr_unready--;
-		lz_open_release(lz, z);
+		/* Not reset, not full: the drive still counts it as open. */
+		if (was == LZ_ZS_OPEN && z->open)
+			z->open->busy = true;
+		else
+			lz_open_release(lz, z);
 		lz_zone_set_state(lz, z, LZ_ZS_BAD);
 		spin_unlock_irqrestore(&lz->place_lock, flags);
 		lz->ops->event(lz->ctx, LZ_EV_ZONE_ASIDE, lz_zone_nr(lz, z));
