@@ -378,7 +378,7 @@ int lz_stop(struct lz *lz)
 		}
 	}
 	lz_sync(lz);
-	return w.arg == 2 ? -EIO : 0;
+	return w.arg == 2 || lz->mode == LZ_MODE_FAIL ? -EIO : 0;
 }
 
 void lz_start(struct lz *lz)

@@ -331,6 +331,7 @@ int lz_load(struct lz *lz, const struct lz_zone_report *z, u32 flags);
 /*
  * lz_stop - no GC, everything committed, clean checkpoint written, nothing in
  * flight any more. The caller has drained its own requests. lz_start() undoes it.
+ * -EIO: the device has failed; what was not flushed before may be lost.
  */
 int lz_stop(struct lz *lz);
 void lz_start(struct lz *lz);
