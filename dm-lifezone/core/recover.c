@@ -416,6 +416,9 @@ static int adopt_free(struct lz *lz, struct load *l, u32 zone)
 	    (z->flags & LZ_ZF_BAD)) {
 		z->state = LZ_ZS_BAD;
 		z->flags |= LZ_ZF_BAD;
+		/* Or the drive would go on counting it as open. */
+		if (rep->cond == LZ_COND_OPEN && !l->ro)
+			finish_zone(lz, zone);
 		return 0;
 	}
 	if (rep->cond == LZ_COND_EMPTY) {
