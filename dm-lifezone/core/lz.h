@@ -678,20 +678,18 @@ struct lz_name {
 	u64 addr;
 	u64 lba;
 	u32 len;
-	u32 gen;
 };
 
 struct lz_sumrec {
 	u32 zone;
-	u32 gen;
 	u32 off;
 	u32 n;
 };
 
 /**
  * struct lz_replay - what the journal said (load)
- * @name: mappings, in order
- * @sum: summaries written since the checkpoint
+ * @name: mappings, in order; of no length: of an earlier life of their zone
+ * @sum: summaries written since the checkpoint; @n == 0: likewise
  * @commits: commits applied
  */
 struct lz_replay {

@@ -292,14 +292,13 @@ static void replay_settle(struct lz *lz)
 /* Blocks of @zone that a summary written since the checkpoint names. */
 static int mark_named(struct lz *lz, const struct lz_replay *r, u32 zone, u8 *named, void *buf)
 {
-	struct lz_zone *z = &lz->zone[zone];
 	const struct lz_summary *s = buf;
 	u32 i, j, k;
 
 	for (i = 0; i < r->nr_sum; i++) {
 		const struct lz_sumrec *m = &r->sum[i];
 
-		if (m->zone != zone || m->gen != z->gen)
+		if (m->zone != zone)
 			continue;
 		for (k = 0; k < m->n; k++) {
 			struct lz_want w = {
@@ -344,7 +343,7 @@ static bool restore_ring(struct lz *lz, const struct lz_replay *r, u32 zone,
 	for (i = 0; i < r->nr_name; i++) {
 		const struct lz_name *m = &r->name[i];
 
-		if (lz_addr_zone(lz, m->addr) != zone || m->gen != z->gen)
+		if (lz_addr_zone(lz, m->addr) != zone)
 			continue;
 		for (j = 0; j < m->len; j++) {
 			u32 off = lz_addr_off(lz, m->addr) + j;
