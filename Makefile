@@ -9,8 +9,8 @@ else
 KDIR ?= /lib/modules/$(shell uname -r)/build
 O ?= $(CURDIR)/build
 VM := tests/vm
-export VM_ZNS VM_CPUS VM_MEM VM_KERNEL VM_DISK VM_ICOUNT VM_REBOOT VM_KMEMLEAK VM_TIMEOUT \
-	VM_ACCEL VM_LOG VM_VERBOSE VM_QEMU VM_APPEND
+export VM_ZNS VM_CPUS VM_MEM VM_KERNEL VM_DISK VM_ICOUNT VM_REBOOT VM_PLANTS VM_KMEMLEAK \
+	VM_TIMEOUT VM_ACCEL VM_LOG VM_VERBOSE VM_QEMU VM_APPEND
 
 # As it was typed: make must not expand the $ of a shell command.
 export LZ_CMD := $(value CMD)

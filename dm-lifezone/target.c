@@ -32,6 +32,7 @@
 
 #include "shell.h"
 #include "compat.h"
+#include "core/plant.h"
 
 const char *const lz_mode_names[] = {
 	[LZ_MODE_RW]	= "rw",
@@ -1047,6 +1048,12 @@ static struct target_type lifezone_target = {
 	.io_hints		= lz_io_hints,
 };
 module_dm(lifezone);
+
+#ifdef LZ_PLANTS
+int lz_plant;
+module_param_named(plant, lz_plant, int, 0644);
+MODULE_PARM_DESC(plant, "which of core/plant.h's bugs it has");
+#endif
 
 MODULE_DESCRIPTION(DM_NAME " target for zoned drives, placing writes by lifetime");
 MODULE_AUTHOR("The dm-lifezone authors");
