@@ -82,6 +82,28 @@ nullb_remove() {
 	rmdir "/sys/kernel/config/nullb/${1##*/}"
 }
 
+# nullb_cut DEV NAME [SEED]: power goes, and with it what was not flushed, under
+# an fsync load on the lifezone NAME there; DEV returns with all zones full.
+nullb_cut() {
+	local null=/sys/kernel/config/nullb/${1##*/}
+	[ -e "$null/zone_full" ] || fail "this null_blk cannot come back with its zones full"
+	tests/vm/acked.py write "/dev/mapper/$2" "$W/acked" 20 -w 4 -b 4096 -s "${3:-1}" \
+		>"$W/out" 2>&1 &
+	sleep 6
+	# What is on top learns it by errors.
+	echo 0 >"$null/power"
+	wait $!
+	must dmsetup remove --force "$2"
+	echo 1 >"$null/zone_full"
+	echo 1 >"$null/power"
+	wait_for 10 test -b "$1" || fail "no $1"
+}
+# nullb_cut_check NAME: nothing acknowledged before the cuts is lost
+nullb_cut_check() {
+	[ "$(stat -c %s "$W/acked")" -gt 1600 ] || fail "less than 100 acknowledgements"
+	must tests/vm/acked.py check "/dev/mapper/$1" "$W/acked" -w 4 -b 4096
+}
+
 # --- lifezone --------------------------------------------------------------
 lz_format() { lifezone format "$@"; }
 # lz_sectors DEV: the size of the formatted device
