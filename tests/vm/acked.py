@@ -119,6 +119,7 @@ def acknowledged(path):
 
 def write(a):
     log = os.open(a.log, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+    os.ftruncate(log, os.fstat(log).st_size // RECORD.size * RECORD.size)
     lock = threading.Lock()
     # A version is a time, so that it is larger than that of any run before.
     base = time.time_ns()
