@@ -431,6 +431,12 @@ static void ckpt_end(struct lz *lz, int err)
 	lz->root_rolling = false;
 	if (!err) {
 		k->number++;
+		if (k->restart) {
+			k->restart = false;
+			lz->journal_lost = false;
+			lz->committed = k->commit;
+			lz_reset_committed(lz);
+		}
 		lz_map_thaw(lz);
 		lz_meta_release(lz);
 		k->have_victims = false;
@@ -443,9 +449,42 @@ static void ckpt_end(struct lz *lz, int err)
 	lz_feed(lz);
 }
 
+static void roll_root(struct lz *lz);
+
+static void root_left(struct lz *lz, struct lz_cmd *cmd)
+{
+	(void)cmd;
+	roll_root(lz);
+}
+
+/*
+ * The roots before stand, so the other zone may be begun. First this one is
+ * finished, or it would count as open.
+ */
+static void leave_root_zone(struct lz *lz, int error)
+{
+	struct lz_ckpt *k = &lz->ckpt;
+
+	lz_say(lz, 'w', "root zone %u: write error %d, going on in zone %u", lz->root_zone,
+	       error, lz->root_zone ^ 1);
+	lz_count(lz, LZ_ST_ZONES_ASIDE, 1);
+	lz->ops->event(lz->ctx, LZ_EV_ZONE_ASIDE, lz->root_zone);
+	k->state = LZ_CK_ROLL;
+	k->root = (struct lz_cmd){
+		.op = LZ_OP_FINISH, .addr = lz_zone_addr(lz, lz->root_zone, 0),
+		.done = root_left,
+	};
+	k->root_busy = true;
+	lz_submit(lz, &k->root);
+}
+
 static void root_done(struct lz *lz, struct lz_cmd *cmd)
 {
 	lz->ckpt.root_busy = false;
+	if (cmd->error && lz->root_off) {
+		leave_root_zone(lz, cmd->error);
+		return;
+	}
 	if (cmd->error) {
 		lz_set_mode(lz, LZ_MODE_FAIL, "the checkpoint root cannot be written", cmd->error);
 		ckpt_end(lz, cmd->error);
@@ -577,9 +616,22 @@ void lz_ckpt_step(struct lz *lz)
 		case LZ_CK_NODES:
 			if (!lz_nodes_written(lz) && !lz_planted(LZ_PLANT_ROOT_BEFORE_NODES))
 				break;
-			/* Its journal blocks may lie in zones that the root frees. */
-			if (lz->committed < k->commit)
+			if (k->redo) {
+				k->redo = false;
+				k->state = LZ_CK_INNER;
+				k->level = 1;
+				k->node = 0;
 				break;
+			}
+			/* Its journal blocks may lie in zones that the root frees. */
+			if (lz->committed < k->commit && !k->restart)
+				break;
+			if (k->restart) {
+				if (!lz_stream_open(lz, lz->js))
+					break;
+				k->journal_addr = lz_zone_addr(lz, lz->js->zone, lz->js->off);
+				k->journal_seq = lz->jseq;
+			}
 			if (lz->root_off == lz->g.zone_cap) {
 				k->state = LZ_CK_ROLL;
 				roll_root(lz);

@@ -16,6 +16,10 @@
  * For a checkpoint, a commit begins by freezing the delta: what it collects is
  * what the checkpoint covers, and the journal from its end on is what must be
  * replayed on top of that checkpoint.
+ *
+ * When the journal is lost, commits go on collecting but write nothing: what
+ * they collect is in the delta and in the zone table, so the next checkpoint
+ * holds it. Who waits for them is answered by it.
  */
 #include "lz.h"
 
@@ -192,19 +196,48 @@ static void cut(struct lz *lz)
 		lz_zone_addr(lz, lz->js->zone, lz->js->off);
 	lz->ckpt.journal_seq = lz->jseq;
 	lz->ckpt.commit = c->number;
+	lz->ckpt.restart = lz->journal_lost;
 	lz->ckpt.state = LZ_CK_MERGE;
 	lz->progress = true;
+}
+
+/* lz_journal_lost - it ends where a write failed, at or before its last commit. */
+void lz_journal_lost(struct lz *lz)
+{
+	struct lz_ckpt *k = &lz->ckpt;
+
+	lz->journal_lost = true;
+	if (k->state > LZ_CK_FREEZE && lz->committed < k->commit)
+		k->restart = true;
+	else
+		lz_ckpt_want(lz);
+}
+
+/* Who waits for a commit that was not written waits for the checkpoint. */
+static void hand_over(struct lz *lz)
+{
+	struct lz_commit *c = &lz->commit;
+	unsigned long flags;
+
+	if (lz->ckpt.restart && lz->ckpt.commit == c->number) {
+		list_splice_tail_init(&c->waiters, &lz->ckpt.waiters);
+		return;
+	}
+	spin_lock_irqsave(&lz->list_lock, flags);
+	list_splice_tail_init(&c->waiters, &lz->flush_waiters);
+	spin_unlock_irqrestore(&lz->list_lock, flags);
 }
 
 static void commit_end(struct lz *lz)
 {
 	struct lz_commit *c = &lz->commit;
-	int err = c->error;
 
 	c->state = LZ_CS_IDLE;
 	lz->progress = true;
-	if (err) {
-		lz_set_mode(lz, LZ_MODE_FAIL, "the journal cannot be written", err);
+	if (lz->mode == LZ_MODE_FAIL) {
+		lz_answer(&c->waiters, -EIO);
+	} else if (lz->journal_lost) {
+		hand_over(lz);
 	} else {
 		lz->committed = c->number;
 		if (c->blocks) {
@@ -218,7 +251,7 @@ static void commit_end(struct lz *lz)
 		WRITE_ONCE(lz->unc_since, lz->ops->now(lz->ctx));
 		lz->ops->kick_later(lz->ctx, lz->o.commit_ms);
 	}
-	lz_answer(&c->waiters, err);
+	lz_answer(&c->waiters, 0);
 	lz_feed(lz);
 }
 
@@ -229,8 +262,6 @@ static void piece_done(struct lz *lz, struct lz_cmd *cmd)
 	lz->jbuf.busy = false;
 	lz->jbuf.link = false;
 	lz_stream_ended(lz, lz->js, cmd);
-	if (cmd->error && !c->error)
-		c->error = cmd->error;
 	c->sent += c->sending;
 	c->blocks += cmd->nblocks;
 	lz->progress = true;
@@ -266,7 +297,8 @@ static void send_piece(struct lz *lz)
 
 	/* A link may have to go with it. */
 	want = min(want, max_t(u32, lz->g.max_append - 1, 1));
-	if (end && want == left && lz->links_inflight)
+	c->waits = end && want == left && lz->js->writes;
+	if (c->waits)
 		return;
 	n = lz_stream_take(lz, lz->js, want, &addr, &link);
 	if (!n)
@@ -304,8 +336,6 @@ static bool due(struct lz *lz)
 	/* Below zero while updates are collected that their writer has yet to count. */
 	int unc = max(atomic_read(&lz->uncommitted), 0);
 
-	if (unc >= (int)LZ_BATCH_COMMIT)
-		return true;
 	if (lz->ckpt.state == LZ_CK_FREEZE) {
 		/* A discard half done delays the freeze; it kicks when it ends. */
 		WRITE_ONCE(lz->freeze_wanted, true);
@@ -314,6 +344,10 @@ static bool due(struct lz *lz)
 		if (!atomic_read(&lz->discarding))
 			return true;
 	}
+	if (lz->journal_lost)
+		return false;
+	if (unc >= (int)LZ_BATCH_COMMIT)
+		return true;
 	if (!list_empty(&lz->flush_waiters))
 		return true;
 	if (lz->commit_wanted && (unc || !list_empty(&lz->emptied)))
@@ -344,7 +378,6 @@ static void commit_start(struct lz *lz)
 	c->freeze = freeze && lz_map_freeze(lz);
 	c->state = LZ_CS_FILL;
 	c->stage = LZ_CT_MAP;
-	c->error = 0;
 	c->number++;
 	c->first = 0;
 	c->blocks = 0;
@@ -361,6 +394,7 @@ void lz_commit_step(struct lz *lz)
 {
 	struct lz_commit *c = &lz->commit;
 
+	c->waits = false;
 	if (c->state == LZ_CS_IDLE && lz->mode == LZ_MODE_RW && due(lz))
 		commit_start(lz);
 	if (c->state == LZ_CS_IDLE && lz->mode != LZ_MODE_RW &&
@@ -375,7 +409,7 @@ void lz_commit_step(struct lz *lz)
 		lz_answer(&list, lz->mode == LZ_MODE_RO ? 0 : -EIO);
 	}
 	while (c->state != LZ_CS_IDLE && !lz->jbuf.busy) {
-		if (c->error) {
+		if (lz->mode == LZ_MODE_FAIL) {
 			commit_end(lz);
 			return;
 		}
@@ -383,10 +417,12 @@ void lz_commit_step(struct lz *lz)
 			collect(lz);
 			c->state = LZ_CS_WRITE;
 		}
+		if (lz->journal_lost)
+			c->sent = c->nblocks;
 		if (c->sent < c->nblocks) {
 			send_piece(lz);
 			if (!lz->jbuf.busy)
-				return;	/* no zone, or a link is on its way */
+				return;	/* no zone, or other writes to it */
 		} else if (c->stage != LZ_CT_END) {
 			c->state = LZ_CS_FILL;
 		} else {

@@ -399,7 +399,7 @@ u32 lz_phase(struct lz *lz)
 		p |= LZ_PH_CHECKPOINT;
 	if (lz->root_rolling)
 		p |= LZ_PH_ROOT_ROLL;
-	if (lz->links_inflight || lz->jbuf.link)
+	if (lz->jbuf.link || lz->nbuf[0].link || lz->nbuf[1].link)
 		p |= LZ_PH_JOURNAL_ROLL;
 	if (lz->ckpt.have_victims)
 		p |= LZ_PH_META_CLEAN;

@@ -37,6 +37,7 @@
 #define LZ_RING			8192u	/* unsummarised blocks of an open zone, at most */
 #define LZ_LOG_BLOCKS		64u	/* blocks of a journal or node write */
 #define LZ_NODE_BUFS		2u
+#define LZ_LOG_TRIES		4u	/* failed writes in a row the log bears */
 #define LZ_MERGE_WINDOW		32u
 #define LZ_GC_SLOTS		8u
 #define LZ_GC_RUN		32u	/* blocks a copy moves at once */
@@ -218,13 +219,21 @@ struct lz_tree {
  * @zone: zone, or LZ_NONE
  * @off: next block
  * @journal: the journal goes through it: zones end with a link
- * @closing: the write that ends the zone before is in flight
+ * @closing: the zone before still counts as open; nothing is written meanwhile
+ * @writes: writes in flight
+ * @failures: failed writes in a row
+ * @bad: zone that failed, to be finished as soon as no write is in flight
+ * @finish: of it
  */
 struct lz_stream {
 	u32 zone;
 	u32 off;
 	bool journal;
 	bool closing;
+	u32 writes;
+	u32 failures;
+	u32 bad;
+	struct lz_cmd finish;
 };
 
 /* The journal's buffer and the write of a piece of it. */
@@ -283,7 +292,7 @@ enum lz_commit_stage { LZ_CT_MAP, LZ_CT_DISCARD, LZ_CT_ZONE, LZ_CT_END };
  * @state: enum lz_commit_state
  * @stage: what is collected next
  * @freeze: it began with a freeze of the delta, for the checkpoint
- * @error: of its writes
+ * @waits: its last block waits for other writes to the zone
  * @number: its number
  * @first: number of its first block
  * @blocks: blocks it has written
@@ -304,7 +313,7 @@ struct lz_commit {
 	u8 state;
 	u8 stage;
 	bool freeze;
-	int error;
+	bool waits;
 	u64 number;
 	u64 first;
 	u64 blocks;
@@ -352,6 +361,8 @@ struct lz_merge_slot {
  * @begun: the merge has been prepared
  * @have_victims: metadata zones are being emptied
  * @failed: it cannot be completed
+ * @redo: a node had to be written again: its parents have to be, too
+ * @restart: the journal begins anew with it
  * @number: of the last durable checkpoint
  * @journal_addr: where the journal goes on after the cut
  * @journal_seq: number of the block there
@@ -376,6 +387,8 @@ struct lz_ckpt {
 	bool begun;
 	bool have_victims;
 	bool failed;
+	bool redo;
+	bool restart;
 	bool root_busy;
 	u64 number;
 	u64 journal_addr;
@@ -446,6 +459,7 @@ struct lz_gc_slot {
  * struct lz_gc - garbage collection (machine)
  * @state: enum lz_gc_state
  * @scan: the victim's blocks are found by searching the map
+ * @found: and some have been
  * @busy: a summary read is in flight
  * @ckpt_done: the checkpoint waited for is durable
  * @no_victim: no zone is worth cleaning until something changes
@@ -465,6 +479,7 @@ struct lz_gc_slot {
 struct lz_gc {
 	u8 state;
 	bool scan;
+	bool found;
 	bool busy;
 	bool ckpt_done;
 	bool no_victim;
@@ -552,7 +567,7 @@ struct lz {
 	struct lz_stream *js;		/* journal */
 	struct lz_stream *ns;		/* nodes */
 	u64 jseq;
-	u32 links_inflight;
+	bool journal_lost;		/* until a checkpoint begins it anew */
 	u32 root_zone;
 	u32 root_off;
 	bool root_rolling;
@@ -639,7 +654,7 @@ void lz_zone_name(struct lz *lz, struct lz_zone *z, u32 off, u64 lba, u32 n);
 void lz_zone_done(struct lz *lz, struct lz_zone *z, u32 reserved, u32 named);
 void lz_zone_set_state(struct lz *lz, struct lz_zone *z, u8 state);
 void lz_zone_touch(struct lz *lz, const struct lz_zone *z);
-struct lz_zone *lz_zone_take_free(struct lz *lz);
+struct lz_zone *lz_zone_take_free(struct lz *lz, bool meta);
 void lz_zone_freed(struct lz *lz, struct lz_zone *z);
 void lz_zone_emptied(struct lz *lz, struct lz_zone *z);
 void lz_zone_aside(struct lz *lz, struct lz_zone *z, int error);
@@ -649,6 +664,12 @@ struct lz_open *lz_open_slot(struct lz *lz, struct lz_zone *z, bool gc);
 void lz_open_release(struct lz *lz, struct lz_zone *z);
 void lz_zones_step(struct lz *lz);
 bool lz_zrec_add(struct lz *lz, u8 type, u32 zone, u32 len, u64 b);
+/* What is left of a zone's flags when it is reset. */
+static inline u8 lz_zone_worn(u8 flags)
+{
+	return flags & (LZ_ZF_BAD | LZ_ZF_WORN) ? LZ_ZF_WORN : 0;
+}
+
 static inline u32 lz_zone_nr(const struct lz *lz, const struct lz_zone *z)
 {
 	return z - lz->zone;
@@ -663,6 +684,7 @@ void lz_reset_step(struct lz *lz);
 u32 lz_stream_take(struct lz *lz, struct lz_stream *s, u32 want, u64 *addr, bool *link);
 void lz_stream_ended(struct lz *lz, struct lz_stream *s, const struct lz_cmd *cmd);
 void lz_stream_link(struct lz *lz, struct lz_stream *s, void *block, u64 addr);
+bool lz_stream_open(struct lz *lz, struct lz_stream *s);
 u64 lz_log_free(struct lz *lz);
 u64 lz_log_worst(const struct lz *lz);
 bool lz_log_tight(struct lz *lz);
@@ -709,6 +731,7 @@ void *lz_grow(void *old, u32 *max, u32 need, size_t size);
 int lz_load_empty(struct lz *lz, const struct lz_super_info *si);
 /* commit.c */
 void lz_commit_step(struct lz *lz);
+void lz_journal_lost(struct lz *lz);
 /* node.c: writing nodes */
 int lz_nodes_init(struct lz *lz);
 void lz_nodes_exit(struct lz *lz);

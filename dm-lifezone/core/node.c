@@ -100,31 +100,32 @@ static void write_done(struct lz *lz, struct lz_cmd *cmd)
 	struct lz_nbuf *b = cmd->priv;
 	u32 i;
 
+	lz_stream_ended(lz, lz->ns, cmd);
+	b->busy = false;
+	if (b->link) {
+		u32 at = b->sent + b->piece;
+
+		/* The link stood where the next node's image was moved from. */
+		memmove(nblock(b, at), nblock(b, at + 1), (size_t)(b->n - at) * LZ_BLOCK_SIZE);
+		b->link = false;
+	}
+	lz->progress = true;
+	if (cmd->error) {
+		/* The piece is sent again; parents may know its nodes where they are not. */
+		lz->ckpt.redo = true;
+		return;
+	}
 	for (i = b->sent; i < b->sent + b->piece; i++) {
 		if (b->ref[i].c)
 			b->ref[i].c->busy = false;
 	}
-	lz_stream_ended(lz, lz->ns, cmd);
-	b->busy = false;
 	b->sent += b->piece;
-	if (b->link) {
-		lz->links_inflight--;
-		/* The link stood where the next node's image was moved from. */
-		memmove(nblock(b, b->sent), nblock(b, b->sent + 1),
-			(size_t)(b->n - b->sent) * LZ_BLOCK_SIZE);
-		b->link = false;
-	}
-	if (cmd->error) {
-		lz->ckpt.failed = true;
-		lz_set_mode(lz, LZ_MODE_FAIL, "map nodes cannot be written", cmd->error);
-	}
 	lz_count(lz, LZ_ST_NODE_BLOCKS, cmd->nblocks);
 	if (b->sent == b->n) {
 		b->state = LZ_NB_FREE;
 		b->n = 0;
 		b->sent = 0;
 	}
-	lz->progress = true;
 }
 
 static void send(struct lz *lz, struct lz_nbuf *b)
@@ -161,7 +162,6 @@ static void send(struct lz *lz, struct lz_nbuf *b)
 		memmove(nblock(b, b->sent + n + 1), nblock(b, b->sent + n),
 			(size_t)(b->n - b->sent - n) * LZ_BLOCK_SIZE);
 		lz_stream_link(lz, lz->ns, nblock(b, b->sent + n), addr + n);
-		lz->links_inflight++;
 	}
 	lz->ckpt.nodes += n;
 	lz->progress = true;
@@ -173,6 +173,9 @@ void lz_nodes_step(struct lz *lz)
 {
 	u32 i;
 
+	/* A commit must not wait for node after node. */
+	if (lz->commit.waits)
+		return;
 	for (i = 0; i < LZ_NODE_BUFS; i++) {
 		struct lz_nbuf *b = &lz->nbuf[i];
 

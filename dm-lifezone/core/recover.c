@@ -43,6 +43,8 @@ static int setup(struct lz *lz)
 	lz->js->journal = true;
 	lz->stream[0].zone = LZ_NONE;
 	lz->stream[1].zone = LZ_NONE;
+	lz->stream[0].bad = LZ_NONE;
+	lz->stream[1].bad = LZ_NONE;
 	err = lz_tree_init(&lz->map, LZ_BT_NODE, leaves, LZ_ROOT_MAP_TOP);
 	if (!err)
 		err = lz_tree_init(&lz->ztab, LZ_BT_ZNODE,
@@ -74,7 +76,7 @@ static void free_zone_add(struct lz *lz, struct lz_zone *z)
 	z->done = 0;
 	z->head = LZ_NO_OFFSET;
 	z->sum_seq = 0;
-	z->flags = 0;
+	z->flags = lz_zone_worn(z->flags);
 	list_add_tail(&z->list, &lz->free_list);
 	lz->nr_free++;
 }
@@ -117,18 +119,10 @@ static int first_checkpoint(struct lz *lz)
 /* The journal needs a place before the cut can name it. */
 static int open_journal(struct lz *lz)
 {
-	u64 addr;
-	bool link;
-
-	if (lz->js->zone != LZ_NONE && lz->js->off + 1 < lz->g.zone_cap)
+	if (lz_stream_open(lz, lz->js))
 		return 0;
-	lz->js->zone = LZ_NONE;
-	if (!lz_stream_take(lz, lz->js, 1, &addr, &link)) {
-		lz_say(lz, 'e', "no free zone for the journal");
-		return -ENOSPC;
-	}
-	lz->js->off = 0;
-	return 0;
+	lz_say(lz, 'e', "no free zone for the journal");
+	return -ENOSPC;
 }
 
 /* lz_load_empty - write the first checkpoint of a drive whose zones are all empty. */
@@ -412,7 +406,7 @@ static int adopt_free(struct lz *lz, struct load *l, u32 zone)
 	struct lz_zone *z = &lz->zone[zone];
 
 	if (rep->cond == LZ_COND_READONLY || rep->cond == LZ_COND_OFFLINE ||
-	    (z->flags & LZ_ZF_BAD)) {
+	    (z->flags & (LZ_ZF_BAD | LZ_ZF_WORN)) == (LZ_ZF_BAD | LZ_ZF_WORN)) {
 		z->state = LZ_ZS_BAD;
 		z->flags |= LZ_ZF_BAD;
 		/* Or the drive would go on counting it as open. */
@@ -516,7 +510,7 @@ static int adopt_meta(struct lz *lz, struct load *l, u32 zone, u32 node_zone)
 		s = lz->js;
 	else if (zone == node_zone && lz->ns != lz->js)
 		s = lz->ns;
-	if (s && rep->wp + 1 < lz->g.zone_cap &&
+	if (s && rep->wp + 1 < lz->g.zone_cap && !(lz->zone[zone].flags & LZ_ZF_BAD) &&
 	    (rep->cond == LZ_COND_OPEN || rep->cond == LZ_COND_EMPTY)) {
 		s->zone = zone;
 		s->off = rep->wp;
@@ -535,6 +529,8 @@ static int reconcile(struct lz *lz, struct load *l, u32 node_zone)
 	int err = 0;
 
 	/* What is open without need goes first: the drive's limit counts it. */
+	if (l->rep[lz->root_zone ^ 1].cond == LZ_COND_OPEN && !l->ro)
+		finish_zone(lz, lz->root_zone ^ 1);
 	for (i = 2; i < lz->g.nr_zones && !err; i++) {
 		if (lz->zone[i].state == LZ_ZS_FREE ||
 		    (lz->zone[i].state == LZ_ZS_BAD && !atomic_read(&lz->zone[i].valid)))

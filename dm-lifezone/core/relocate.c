@@ -113,6 +113,7 @@ static void begin_scan(struct lz *lz)
 	struct lz_gc *gc = &lz->gc;
 
 	gc->scan = true;
+	gc->found = false;
 	gc->leaf = 0;
 	gc->n = 0;
 	gc->pos = 0;
@@ -193,6 +194,7 @@ static bool scan_leaf(struct lz *lz)
 				gc->ent[gc->n++] = lz_sum_pack(lz_addr_off(lz, a), first + j);
 		}
 	}
+	gc->found |= gc->n > 0;
 	sort(gc->ent, gc->n, sizeof(*gc->ent), cmp_u64, NULL);
 	gc->leaf++;
 	return true;
@@ -391,13 +393,13 @@ static void victim_end(struct lz *lz)
 
 	if (z->gc_ckpt == ~0ull) {
 		/* Some of it cannot be read; it stays. */
-	} else if (left && gc->scan) {
+	} else if (left && gc->scan && !gc->found && gc->leaf == lz->map.n[0]) {
 		lz_say(lz, 'w', "zone %u: %u blocks are counted that the map does not name",
 		       gc->victim, left);
 		z->gc_ckpt = ~0ull;
 	} else if (left) {
 		/* Overwrites not yet settled; or, the second time, blocks no summary names. */
-		if (z->gc_ckpt)
+		if (z->gc_ckpt || gc->scan)
 			z->flags |= LZ_ZF_SCAN;
 		/* One under way may have been cut before the last overwrite. */
 		z->gc_ckpt = lz->ckpt.number + (lz->ckpt.state == LZ_CK_IDLE ? 1 : 2);

@@ -19,6 +19,8 @@ static bool due(struct lz *lz, struct lz_zone *z)
 	spin_lock(&z->lock);
 	if (atomic_read(&z->valid) > 0 || z->done != z->resv || !z->resv) {
 		yes = false;
+	} else if (z->state == LZ_ZS_BAD && (z->flags & LZ_ZF_WORN)) {
+		yes = false;	/* it had its second chance */
 	} else if (z->state == LZ_ZS_FULL || z->state == LZ_ZS_BAD) {
 		yes = lz_reset_due(lz->o.reset, z->class, true);
 	} else if (z->state == LZ_ZS_OPEN && !z->closing) {
@@ -87,15 +89,42 @@ void lz_reset_committed(struct lz *lz)
 	list_splice_tail_init(&lz->waiting, &lz->ready);
 }
 
+static void reset_over(struct lz *lz, struct lz_cmd *cmd)
+{
+	lz->reset_busy[cmd->arg] = false;
+	lz->resets--;
+	lz->progress = true;
+}
+
+/* One that cannot be finished either is read-only or offline: it is not open. */
+static void aside_done(struct lz *lz, struct lz_cmd *cmd)
+{
+	unsigned long flags;
+
+	reset_over(lz, cmd);
+	spin_lock_irqsave(&lz->place_lock, flags);
+	lz_open_release(lz, cmd->priv);
+	spin_unlock_irqrestore(&lz->place_lock, flags);
+	lz_feed(lz);
+}
+
+/* Not reset, not full: the drive counts it as open until it is finished. */
+static void finish_open(struct lz *lz, struct lz_cmd *cmd)
+{
+	struct lz_zone *z = cmd->priv;
+
+	z->open->busy = true;
+	cmd->op = LZ_OP_FINISH;
+	cmd->done = aside_done;
+	lz_submit(lz, cmd);
+}
+
 static void reset_done(struct lz *lz, struct lz_cmd *cmd)
 {
 	struct lz_zone *z = cmd->priv;
 	u8 was = z->state;
 	unsigned long flags;
 
-	lz->reset_busy[cmd->arg] = false;
-	lz->resets--;
-	lz->progress = true;
 	if (was == LZ_ZS_META)
 		lz->meta_resets--;
 	spin_lock_irqsave(&lz->list_lock, flags);
@@ -111,16 +140,16 @@ static void reset_done(struct lz *lz, struct lz_cmd *cmd)
 			lz->nr_meta--;
 		if (was == LZ_ZS_FREE)
 			lz->nr_unready--;
-		/* Not reset, not full: the drive still counts it as open. */
-		if (was == LZ_ZS_OPEN && z->open)
-			z->open->busy = true;
-		else
-			lz_open_release(lz, z);
 		lz_zone_set_state(lz, z, LZ_ZS_BAD);
 		spin_unlock_irqrestore(&lz->place_lock, flags);
 		lz->ops->event(lz->ctx, LZ_EV_ZONE_ASIDE, lz_zone_nr(lz, z));
+		if (z->open)
+			finish_open(lz, cmd);
+		else
+			reset_over(lz, cmd);
 		return;
 	}
+	reset_over(lz, cmd);
 	switch (was) {
 	case LZ_ZS_META:
 		lz_count(lz, LZ_ST_RESETS_META, 1);

@@ -7,8 +7,12 @@
  * otherwise they share one; recovery reads both alike. Every zone the journal
  * goes through ends with a link, a journal block without records that names the
  * next zone. A link travels with the piece that reaches the end of the zone;
- * the last piece of a commit waits for links on their way, so that a durable
- * commit can always be found from the root.
+ * the last piece of a commit waits for what others write to the journal's zone,
+ * so that a durable commit can always be found from the root.
+ *
+ * A zone that fails is finished and left. If the journal goes through it, no
+ * link leads on: the journal is lost, until the next checkpoint has made durable
+ * what it was to hold and begins it anew elsewhere.
  */
 #include "lz.h"
 
@@ -18,7 +22,7 @@ static u32 take_zone(struct lz *lz)
 	struct lz_zone *z;
 
 	spin_lock_irqsave(&lz->place_lock, flags);
-	z = lz_zone_take_free(lz);
+	z = lz_zone_take_free(lz, true);
 	if (z) {
 		lz_zone_set_state(lz, z, LZ_ZS_META);
 		z->live = 0;
@@ -59,6 +63,7 @@ u32 lz_stream_take(struct lz *lz, struct lz_stream *s, u32 want, u64 *addr, bool
 	*addr = lz_zone_addr(lz, s->zone, s->off);
 	s->closing = s->off + n == end;
 	s->off += n;
+	s->writes++;
 	if (*link) {
 		s->zone = next;
 		s->off = 0;
@@ -83,11 +88,74 @@ void lz_stream_link(struct lz *lz, struct lz_stream *s, void *block, u64 addr)
 	lz->zone[lz_addr_zone(lz, addr)].jlast = lz->jseq++;
 }
 
+/*
+ * lz_stream_open - have the stream stand at a block that can be written; false:
+ * not now.
+ */
+bool lz_stream_open(struct lz *lz, struct lz_stream *s)
+{
+	if (s->closing)
+		return false;
+	if (s->zone != LZ_NONE && s->off + 1 < lz->g.zone_cap)
+		return true;
+	s->zone = take_zone(lz);
+	s->off = 0;
+	return s->zone != LZ_NONE;
+}
+
+/* One that cannot be finished is read-only or offline, and does not count as open. */
+static void finish_done(struct lz *lz, struct lz_cmd *cmd)
+{
+	struct lz_stream *s = cmd->priv;
+
+	s->closing = false;
+	lz->progress = true;
+}
+
+static void leave_zone(struct lz *lz, struct lz_stream *s, u32 zone, int error)
+{
+	struct lz_zone *z = &lz->zone[zone];
+
+	if (!z->failed) {
+		z->failed = true;
+		z->flags |= LZ_ZF_BAD;
+		lz_zone_touch(lz, z);
+		lz_count(lz, LZ_ST_ZONES_ASIDE, 1);
+		lz_say(lz, 'w', "zone %u of the metadata log left: write error %d", zone, error);
+		lz->ops->event(lz->ctx, LZ_EV_ZONE_ASIDE, zone);
+	}
+	s->bad = zone;
+	s->closing = true;
+	if (s->zone == zone)
+		s->zone = LZ_NONE;
+	if (s->journal)
+		lz_journal_lost(lz);
+	if (++s->failures >= LZ_LOG_TRIES)
+		lz_set_mode(lz, LZ_MODE_FAIL, "the metadata log cannot be written", error);
+}
+
 /* lz_stream_ended - a write to the stream has ended. */
 void lz_stream_ended(struct lz *lz, struct lz_stream *s, const struct lz_cmd *cmd)
 {
-	if (lz_addr_off(lz, cmd->addr) + cmd->nblocks == lz->g.zone_cap)
-		s->closing = false;
+	u32 zone = lz_addr_zone(lz, cmd->addr);
+
+	s->writes--;
+	if (cmd->error) {
+		leave_zone(lz, s, zone, cmd->error);
+	} else {
+		s->failures = 0;
+		if (lz_addr_off(lz, cmd->addr) + cmd->nblocks == lz->g.zone_cap &&
+		    s->bad == LZ_NONE)
+			s->closing = false;
+	}
+	if (s->bad == LZ_NONE || s->writes)
+		return;
+	s->finish = (struct lz_cmd){
+		.op = LZ_OP_FINISH, .addr = lz_zone_addr(lz, s->bad, 0),
+		.done = finish_done, .priv = s,
+	};
+	s->bad = LZ_NONE;
+	lz_submit(lz, &s->finish);
 }
 
 /* lz_log_worst - blocks the largest checkpoint needs, and the commits beside it. */
@@ -150,6 +218,13 @@ void lz_meta_release(struct lz *lz)
 			continue;
 		if (lz->ckpt.victim[i])
 			lz_count(lz, LZ_ST_META_CLEANS, 1);
+		if ((z->flags & LZ_ZF_BAD) && (z->flags & LZ_ZF_WORN)) {
+			spin_lock_irqsave(&lz->place_lock, flags);
+			lz->nr_meta--;
+			lz_zone_set_state(lz, z, LZ_ZS_BAD);
+			spin_unlock_irqrestore(&lz->place_lock, flags);
+			continue;
+		}
 		spin_lock_irqsave(&lz->list_lock, flags);
 		z->listed = true;
 		list_add_tail(&z->list, &lz->ready);

@@ -72,11 +72,22 @@ bool lz_zrec_add(struct lz *lz, u8 type, u32 zone, u32 len, u64 b)
 	return ok;
 }
 
-/* lz_zone_take_free - a free, reset zone off the list. Caller holds place_lock. */
-struct lz_zone *lz_zone_take_free(struct lz *lz)
+/*
+ * lz_zone_take_free - a free, reset zone off the list; metadata takes a worn one
+ * only if there is no other. Caller holds place_lock.
+ */
+struct lz_zone *lz_zone_take_free(struct lz *lz, bool meta)
 {
-	struct lz_zone *z = list_first_entry_or_null(&lz->free_list, struct lz_zone, list);
+	struct lz_zone *z = list_first_entry_or_null(&lz->free_list, struct lz_zone, list), *n;
 
+	if (meta && z && (z->flags & LZ_ZF_WORN)) {
+		list_for_each_entry(n, &lz->free_list, list) {
+			if (n->flags & LZ_ZF_WORN)
+				continue;
+			z = n;
+			break;
+		}
+	}
 	if (z) {
 		list_del_init(&z->list);
 		lz->nr_free--;
@@ -155,10 +166,10 @@ void lz_zones_part(struct lz *lz)
 
 static struct lz_zone *open_new(struct lz *lz, u8 class, bool gc)
 {
-	struct lz_zone *z = lz_zone_take_free(lz);
+	struct lz_zone *z = lz_zone_take_free(lz, false);
 
 	z->class = class;
-	z->flags = gc ? LZ_ZF_GC : 0;
+	z->flags |= gc ? LZ_ZF_GC : 0;
 	lz_open_slot(lz, z, gc);
 	lz_zone_set_state(lz, z, LZ_ZS_OPEN);
 	lz_zrec_add(lz, LZ_JR_ZOPEN, lz_zone_nr(lz, z), class, z->gen | (u64)z->flags << 32);
@@ -354,7 +365,7 @@ void lz_zone_freed(struct lz *lz, struct lz_zone *z)
 	z->gen++;
 	z->resv = 0;
 	z->done = 0;
-	z->flags = 0;
+	z->flags = lz_zone_worn(z->flags);
 	if (!lz_planted(LZ_PLANT_STALE_SUMMARY)) {
 		z->head = LZ_NO_OFFSET;
 		z->sum_seq = 0;

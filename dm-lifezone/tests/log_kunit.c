@@ -392,8 +392,8 @@ static const struct damage bodies[] = {
 	  "journal at block 77: entry 7: zone: got 1099511627775, wanted at most 4294967294" },
 	{ JOURNAL, AT(lz_journal, r[7].a), 8, JREC(LZ_JR_ZOPEN, 7, LZ_NR_CLASSES),
 	  "journal at block 77: entry 7: class: got 7, wanted at most 6" },
-	{ JOURNAL, AT(lz_journal, r[7].b), 8, 8ull << 32,
-	  "journal at block 77: entry 7: flags: got 0x8, wanted 0x0" },
+	{ JOURNAL, AT(lz_journal, r[7].b), 8, 16ull << 32,
+	  "journal at block 77: entry 7: flags: got 0x10, wanted 0x0" },
 	/* Records 3, 8 ...: summaries. */
 	{ JOURNAL, AT(lz_journal, r[8].a), 8, JREC(LZ_JR_ZSUM, 1ull << 32, 8),
 	  "journal at block 77: entry 8: zone: got 4294967296, wanted at most 4294967294" },

@@ -214,8 +214,10 @@ enum lz_zone_state {
 #define LZ_ZF_SCAN		0x1u
 /* The zone was filled by GC. */
 #define LZ_ZF_GC		0x2u
-/* The zone is lost to writing for good (read-only, offline or failed). */
+/* The zone cannot be written (read-only, offline or failed). */
 #define LZ_ZF_BAD		0x4u
+/* It failed in an earlier life: not for metadata, and for nothing if it fails again. */
+#define LZ_ZF_WORN		0x8u
 
 /**
  * struct lz_zent - one zone in the zone table

@@ -199,10 +199,8 @@ static void host_event(void *ctx, enum lz_event ev, u64 arg)
 	struct world *w = ctx;
 
 	trace(w, "event    %u %llu", ev, (unsigned long long)arg);
-	/* One bad zone never takes the device down, unless it is the log's. */
-	if (ev == LZ_EV_MODE && w->log_fails)
-		w->gave_up = true;
-	else if (ev == LZ_EV_MODE || (ev == LZ_EV_ZONE_ASIDE && !w->faulty))
+	/* One bad zone never takes the device down. */
+	if (ev == LZ_EV_MODE || (ev == LZ_EV_ZONE_ASIDE && !w->faulty))
 		w->damaged = true;
 }
 
@@ -211,6 +209,9 @@ static void host_say(void *ctx, char level, const char *line)
 	struct world *w = ctx;
 
 	trace(w, "says     %c: %s", level, line);
+	/* Space would be lost. */
+	if (strstr(line, "counted that the map"))
+		w->damaged = true;
 }
 
 static void host_trace(void *ctx, const struct lz_trace *t)

@@ -41,15 +41,14 @@ static void on_answer(struct lz_waiter *lw, int err)
 
 	if (rq->kind == RQ_FREE || rq->state != RS_CORE)
 		world_fail(w, "core answered a request that does not wait");
-	if (err && (!w->gave_up || rq->kind == RQ_READ))
+	if (err)
 		world_fail(w, "%s failed: %d", rq->kind == RQ_READ ? "reading a leaf" : "flush",
 			   err);
 	if (rq->kind == RQ_READ) {
 		set_state(w, rq, RS_RUN);
 		return;
 	}
-	if (!err)
-		oracle_durable(&w->oracle, rq->moment);
+	oracle_durable(&w->oracle, rq->moment);
 	finish(w, rq);
 }
 
@@ -106,10 +105,6 @@ static void go_write(struct world *w, struct req *rq)
 		if (err == -EAGAIN) {
 			set_state(w, rq, w->resumes == resumes ? RS_RESUME : RS_RUN);
 			return;
-		}
-		if (err && w->gave_up) {
-			rq->nr_todo = 0;
-			break;
 		}
 		if (err)
 			world_fail(w, "lz_write_begin: %d", err);
@@ -200,9 +195,9 @@ static void go_discard(struct world *w, struct req *rq)
 		set_state(w, rq, w->resumes == resumes ? RS_RESUME : RS_RUN);
 		return;
 	}
-	if (err && !w->gave_up)
+	if (err)
 		world_fail(w, "lz_discard: %d", err);
-	for (i = 0; i < rq->n && !err; i++)
+	for (i = 0; i < rq->n; i++)
 		if (oracle_now(&w->oracle, rq->lba + i))
 			oracle_apply(&w->oracle, rq->lba + i, 0);
 	finish(w, rq);

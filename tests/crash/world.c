@@ -82,7 +82,7 @@ static void random_geometry(struct world *w)
 	w->faulty = !rnd_below(r, 10);
 	w->log_fails = w->faulty && rnd_below(r, 2);
 	if (w->faulty)
-		w->faults = w->log_fails ? 20 : rnd_range(r, 1, 4);
+		w->faults = w->log_fails ? 8 : rnd_range(r, 1, 4);
 	do {
 		shift = rnd_range(r, 4, 6) + !rnd_below(r, 8);
 		memset(&w->g, 0, sizeof(w->g));
@@ -184,7 +184,6 @@ static void instance_new(struct world *w, bool ro)
 	if (arena_live())
 		world_fail(w, "%zu allocations left by an instance that was freed", arena_live());
 	w->damaged = false;
-	w->gave_up = false;
 	w->wait_cmds = 0;
 	w->ended = 0;
 	w->lz = lz_new(&w->g, &w->o, &host_ops, w);
@@ -195,8 +194,6 @@ static void instance_new(struct world *w, bool ro)
 	w->d->read_only = ro;
 	trace(w, "load     %s", ro ? "read-only" : "");
 	err = lz_load(w->lz, w->report, ro ? LZ_LOAD_RO : 0);
-	if (err == -EIO && w->gave_up)
-		longjmp(w->on_cut, 1);
 	if (err && w->tracing)
 		peek_print(w->lz);
 	if (err)
@@ -270,8 +267,7 @@ static void cut(struct world *w)
 	w->tracing = w->cuts >= w->run->trace_from;
 	trace(w, "CUT      phase %#x, %u commands in flight, %u requests", phase, w->d->nr_cmds,
 	      w->nr_reqs);
-	/* A zone of the log that fails writes does so until power is cycled. */
-	drive_cut(w->d, w->gave_up || !rnd_permille(&w->rnd, w->load.host_dies));
+	drive_cut(w->d, !rnd_permille(&w->rnd, w->load.host_dies));
 	users_forget(w);
 	host_forget(w);
 	arena_reset();
@@ -325,8 +321,6 @@ static void plan_cut(struct world *w)
 
 static bool cut_due(struct world *w)
 {
-	if (w->gave_up)
-		return true;
 	if (w->ops < w->cut_ops)
 		return false;
 	if (!w->cut_by)
@@ -348,38 +342,46 @@ static void drain(struct world *w)
 	w->no_new = false;
 }
 
-static bool stop(struct world *w)
+static void stop(struct world *w)
 {
 	u64 moment;
 	int err;
 
 	drain(w);
-	if (w->gave_up)
-		return false;
 	moment = oracle_moment(&w->oracle);
 	w->wait_cmds = 0;
 	trace(w, "stop");
 	err = lz_stop(w->lz);
-	if (err && w->gave_up)
-		return false;
 	if (err)
 		world_fail(w, "lz_stop: %d", err);
 	if (w->d->nr_cmds)
 		world_fail(w, "%u commands in flight after lz_stop", w->d->nr_cmds);
 	oracle_durable(&w->oracle, moment);
-	return true;
 }
 
 static void reload(struct world *w)
 {
-	if (!stop(w))
-		return;
+	stop(w);
 	instance_free(w);
 	w->t->reloads++;
 	recover(w, true);
 }
 
-/* Something goes wrong with a zone that holds data, or in some worlds the log. */
+/* One bad zone at a time is what the log has to bear. */
+static bool all_sound(const struct world *w)
+{
+	u32 i;
+
+	for (i = 0; i < w->g.nr_zones; i++)
+		if (w->d->z[i].fault != DRIVE_SOUND)
+			return false;
+	return true;
+}
+
+/*
+ * Something goes wrong with a zone that holds data, or in some worlds metadata.
+ * What the log has written stays readable; it has one copy.
+ */
 static void break_zone(struct world *w)
 {
 	u32 zone = rnd_below(&w->rnd, w->g.nr_zones), fault;
@@ -388,9 +390,15 @@ static void break_zone(struct world *w)
 
 	fault = rnd_range(&w->rnd, DRIVE_SOUND, DRIVE_NR_FAULTS);
 	if (w->log_fails) {
-		fault = rnd_range(&w->rnd, DRIVE_FAIL_WRITE, DRIVE_BROKEN);
-		state = state == LZ_ZS_META ? LZ_ZS_OPEN : LZ_ZS_FREE;
+		fault = rnd_range(&w->rnd, DRIVE_SOUND, DRIVE_BROKEN);
+		if (state == LZ_ZS_ROOT && fault == DRIVE_SOUND)
+			return;
+		state = (state == LZ_ZS_META || state == LZ_ZS_ROOT) && all_sound(w) ?
+			LZ_ZS_OPEN : LZ_ZS_FREE;
 	}
+	/* What fails to be written or finished is mostly open. */
+	if (fault >= DRIVE_FAIL_WRITE && fault <= DRIVE_FAIL_FINISH && state != LZ_ZS_OPEN)
+		return;
 	/* One being reset may be the log's next. */
 	if ((state != LZ_ZS_OPEN && state != LZ_ZS_FULL) || z->fault || z->resets || !z->wp ||
 	    z->cond > LZ_COND_FULL)
@@ -420,12 +428,12 @@ static void live(struct world *w)
 			hung(w, "nothing to do");
 		if (w->nr_reqs && w->steps - w->progress > HANG_STEPS)
 			hung(w, "no request ends");
-		if (w->faults && !rnd_below(&w->rnd, w->log_fails ? 2000 : 20000))
+		if (w->faults && !rnd_below(&w->rnd, 2000))
 			break_zone(w);
 		if (w->ops >= stop_at) {
 			stop_at = ~0u;
-			if (stop(w))
-				lz_start(w->lz);
+			stop(w);
+			lz_start(w->lz);
 		}
 		if (w->ops >= reload_at) {
 			reload_at = ~0u;

@@ -233,7 +233,6 @@ struct world {
 	bool survived;			/* the whole of its life */
 	bool damaged;			/* core raised an event it should not have */
 	bool log_fails;			/* zones of the metadata log may go bad, too */
-	bool gave_up;			/* and core is no longer read-write */
 
 	jmp_buf on_cut;
 	jmp_buf on_fail;
