@@ -15,7 +15,8 @@ note "boot $LZ_BOOT"
 raw=/dev/mapper/raw tree=/dev/mapper/tree
 if [ "$LZ_BOOT" = 1 ]; then must lz_format --quiet "$DEV"; else lz_check "$DEV"; fi
 must lz_create r "$DEV"
-half=$(($(blockdev --getsz /dev/mapper/r) / 16 * 8))
+half=$(blockdev --getsz /dev/mapper/r)
+half=$((half / 2 - half / 2 % 8))
 must dmsetup create raw --table "0 $half linear /dev/mapper/r 0"
 must dmsetup create tree --table "0 $half linear /dev/mapper/r $half"
 wait_for 10 test -b $raw -a -b $tree || fail "no halves"
