@@ -37,6 +37,7 @@
 #define LZ_RING			8192u	/* unsummarised blocks of an open zone, at most */
 #define LZ_LOG_BLOCKS		64u	/* blocks of a journal or node write */
 #define LZ_NODE_BUFS		2u
+#define LZ_ROOT_COPIES		2u
 #define LZ_LOG_TRIES		4u	/* failed writes in a row the log bears */
 #define LZ_MERGE_WINDOW		32u
 #define LZ_GC_SLOTS		8u

@@ -332,6 +332,13 @@ int lz_replay(struct lz *lz, const struct lz_zone_report *rep, const struct lz_r
 		zone = k.zone;
 		have = rep[zone].cond == LZ_COND_FULL ? lz->g.zone_cap :
 			min(rep[zone].wp, lz->g.zone_cap);
+		if (!hops && have < k.off) {
+			lz_say(lz, 'e',
+			       "root: the journal goes on at zone %u, offset %u, but the zone's write pointer is %u: was it reset, or is a newer root damaged?",
+			       zone, k.off, have);
+			err = -EUCLEAN;
+			break;
+		}
 		if (k.off >= have)
 			break;
 		have = min(have - k.off, min(READ_BLOCKS, lz->append_max));

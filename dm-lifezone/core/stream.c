@@ -214,7 +214,8 @@ void lz_meta_release(struct lz *lz)
 		z->live -= z->dying;
 		z->dying = 0;
 		if (z->live || z->listed || z->jlast >= lz->ckpt.journal_seq ||
-		    i == lz->js->zone || i == lz->ns->zone)
+		    i == lz->js->zone || i == lz->ns->zone ||
+		    i == lz_addr_zone(lz, lz->ckpt.journal_addr))
 			continue;
 		if (lz->ckpt.victim[i])
 			lz_count(lz, LZ_ST_META_CLEANS, 1);

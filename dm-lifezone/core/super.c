@@ -2,7 +2,7 @@
 /*
  * Finding a device: superblock and newest root.
  *
- * Each root zone begins with a copy of the superblock; roots follow, one a
+ * Each root zone begins with a copy of the superblock; roots follow, two alike a
  * checkpoint. A zone is filled to its end before the other is reset and begun
  * with superblock and root in one write, so one of them is always whole.
  */

@@ -50,7 +50,7 @@
 /**
  * enum lz_block_type - what a metadata block is
  * @LZ_BT_SUPER: superblock, block 0 of each root zone
- * @LZ_BT_ROOT: checkpoint root, every later block of a root zone
+ * @LZ_BT_ROOT: checkpoint root, every later block of a root zone, mostly in twos
  * @LZ_BT_JOURNAL: journal records of one commit
  * @LZ_BT_NODE: node of the map tree (level 0: leaf)
  * @LZ_BT_ZNODE: node of the zone table's tree (level 0: zone entries)
