@@ -15,7 +15,7 @@ export VM_ZNS VM_CPUS VM_MEM VM_KERNEL VM_DISK VM_ICOUNT VM_REBOOT VM_PLANTS VM_
 # As it was typed: make must not expand the $ of a shell command.
 export LZ_CMD := $(value CMD)
 
-.PHONY: all module tools vm deps check unit crash sim kunit guest debug fuzz \
+.PHONY: all module tools vm deps check unit crash kunit guest debug \
 	bench demo lint clean distclean help install
 
 all: module tools
@@ -42,9 +42,6 @@ unit:
 crash:
 	@$(MAKE) -s -C tests/crash O=$(O)/host/crash check
 
-sim:
-	@$(MAKE) -s -C tests/sim O=$(O)/host/sim check
-
 kunit: deps
 	@$(VM)/kunit
 
@@ -53,9 +50,6 @@ guest: deps
 
 debug: deps
 	@$(VM)/debug-kernel
-
-fuzz: deps
-	@tests/fuzz/run
 
 bench: deps
 	@tests/bench/run $(BENCH)
@@ -93,11 +87,9 @@ help:
 # help:   make check        everything below up to guest; last line: N passed, N failed, N skipped
 # help:   make unit         unit tests of the kernel-free core, on the host
 # help:   make crash        crash tests: every cut of every schedule, from a seed
-# help:   make sim          the simulator's own tests
 # help:   make kunit        the core under the kernel's KUnit (UML)
 # help:   make guest T=PAT  guest tests, tests/vm/t/PAT*.sh
 # help:   make lint         checkpatch, sparse, shellcheck, compiler warnings
-# help:   make fuzz         longer randomised runs
 # help:   make bench        the benchmarks behind Documentation's report
 # help: Other
 # help:   make debug        build the debug kernel (KASAN, lockdep ...) for VM_KERNEL=debug
