@@ -79,15 +79,15 @@ static bool read_node(struct dump *p, u16 type, u16 level, u64 addr, u64 index, 
 	return true;
 }
 
-/* The superblock: from either root zone. */
+/* The superblock: either copy of either root zone. */
 static void find_super(struct dump *p)
 {
 	void *b = lz_alloc_blocks(1);
 	char why[256];
 	u32 i;
 
-	for (i = 0; b && i < 2 && i < p->d->g.nr_zones && !p->have_super; i++) {
-		u64 addr = (u64)i * p->d->g.zone_blocks;
+	for (i = 0; b && i < 4 && i / 2 < p->d->g.nr_zones && !p->have_super; i++) {
+		u64 addr = (u64)(i / 2) * p->d->g.zone_blocks + i % 2;
 
 		if (!drive_read(p->d, addr, 1, b) ||
 		    !valid_at(p, b, LZ_BT_SUPER, 0, addr, ~0ull, 0, why, sizeof(why)))
@@ -653,9 +653,9 @@ static int dump_super(struct dump *p)
 	char word[24];
 
 	/* Without a valid one, the first that at least looks like one. */
-	for (i = 0; i < 2 && i < p->d->g.nr_zones; i++) {
+	for (i = 0; i < 4 && i / 2 < p->d->g.nr_zones; i++) {
 		struct lz_hdr *h = lz_alloc_blocks(1);
-		u64 addr = i * p->d->g.zone_blocks;
+		u64 addr = i / 2 * p->d->g.zone_blocks + i % 2;
 		char why[256];
 		bool ok;
 

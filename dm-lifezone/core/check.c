@@ -212,6 +212,29 @@ static void check_zone(struct lz *lz, struct check *k, u32 zone)
 		      zone, lost);
 }
 
+/* The copies at the front of the root zone in use; a short write leaves one of them. */
+static void check_supers(struct lz *lz, struct check *k)
+{
+	struct lz_want w = { .uuid = lz->si.uuid, .type = LZ_BT_SUPER };
+	char why[160], dummy[160];
+	u32 off;
+
+	for (off = 0; off < LZ_SUPER_COPIES; off++) {
+		w.type = LZ_BT_SUPER;
+		w.addr = lz_zone_addr(lz, lz->root_zone, off);
+		if (lz_read_sync(lz, w.addr, 1, k->buf)) {
+			found(k, "superblock at block %llu: cannot be read",
+			      (unsigned long long)w.addr);
+			continue;
+		}
+		if (lz_valid(k->buf, &w, why, sizeof(why)))
+			continue;
+		w.type = LZ_BT_ROOT;
+		if (!off || !lz_valid(k->buf, &w, dummy, sizeof(dummy)))
+			found(k, "%s", why);
+	}
+}
+
 int lz_check(struct lz *lz, struct lz_check_report *r)
 {
 	u64 blocks = (u64)lz->g.nr_zones << lz->zone_shift, i;
@@ -228,6 +251,8 @@ int lz_check(struct lz *lz, struct lz_check_report *r)
 	k.buf = lz_alloc_blocks(1);
 	if (!k.tree || !k.now || !k.used || !k.named || !k.buf)
 		err = -ENOMEM;
+	if (!err)
+		check_supers(lz, &k);
 	for (i = 0; !err && i < lz->map.n[0]; i++)
 		err = check_leaf(lz, &k, i);
 	for (i = 2; !err && i < lz->g.nr_zones; i++)

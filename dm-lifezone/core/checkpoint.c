@@ -510,23 +510,27 @@ static void roll_done(struct lz *lz, struct lz_cmd *cmd)
 	lz->progress = true;
 }
 
+static void *root_block(struct lz_ckpt *k, u32 i)
+{
+	return k->root_buf + (size_t)i * LZ_BLOCK_SIZE;
+}
+
 /*
- * Twice, if there is room: a root that rots must not be taken for one that was
- * never written, as what an older one leads to has been reset.
+ * Everything twice, if there is room: a root that rots must not be taken for one
+ * that was never written, as what an older one leads to has been reset.
  */
 static void write_root(struct lz *lz)
 {
-	u32 room = min(lz->g.zone_cap - lz->root_off, lz->append_max), n = 0, end;
+	u32 room = min(lz->g.zone_cap - lz->root_off, lz->append_max), n = 0, end = 0;
 	u64 addr = lz_zone_addr(lz, lz->root_zone, lz->root_off);
 	struct lz_ckpt *k = &lz->ckpt;
 
-	if (!lz->root_off) {
-		lz_super_encode(&lz->si, (struct lz_super *)k->root_buf, addr, lz->epoch);
-		n++;
-	}
+	if (!lz->root_off)
+		end = room < LZ_SUPER_COPIES + LZ_ROOT_COPIES ? 1 : LZ_SUPER_COPIES;
+	for (; n < end; n++)
+		lz_super_encode(&lz->si, root_block(k, n), addr + n, lz->epoch, k->number + 1);
 	for (end = min(n + LZ_ROOT_COPIES, room); n < end; n++)
-		encode_root(lz, (struct lz_root *)(k->root_buf + (size_t)n * LZ_BLOCK_SIZE),
-			    addr + n);
+		encode_root(lz, root_block(k, n), addr + n);
 	k->root = (struct lz_cmd){
 		.op = LZ_OP_WRITE, .addr = addr, .nblocks = n, .buf = k->root_buf,
 		.flags = LZ_CMD_PREFLUSH | LZ_CMD_FUA, .meta = true, .done = root_done,
@@ -661,7 +665,7 @@ int lz_ckpt_init(struct lz *lz)
 
 	k->head = lz_zalloc_array(lz->map.n[0], sizeof(*k->head));
 	k->victim = lz_zalloc_array(lz->g.nr_zones, 1);
-	k->root_buf = lz_alloc_blocks(1 + LZ_ROOT_COPIES);
+	k->root_buf = lz_alloc_blocks(LZ_SUPER_COPIES + LZ_ROOT_COPIES);
 	if (!k->head || !k->victim || !k->root_buf)
 		return -ENOMEM;
 	for (i = 0; i < lz->map.n[0]; i++)

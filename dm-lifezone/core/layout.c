@@ -88,10 +88,12 @@ int lz_layout(const struct lz_geometry *g, struct lz_super_info *si, char *why, 
 	return 0;
 }
 
-void lz_super_encode(const struct lz_super_info *si, struct lz_super *s, u64 addr, u64 epoch)
+void lz_super_encode(const struct lz_super_info *si, struct lz_super *s, u64 addr, u64 epoch,
+		     u64 seq)
 {
 	struct lz_want w = {
 		.uuid = si->uuid, .type = LZ_BT_SUPER, .addr = addr, .epoch = epoch,
+		.seq = seq,
 	};
 
 	memset(s, 0, sizeof(*s));

@@ -37,6 +37,7 @@
 #define LZ_RING			8192u	/* unsummarised blocks of an open zone, at most */
 #define LZ_LOG_BLOCKS		64u	/* blocks of a journal or node write */
 #define LZ_NODE_BUFS		2u
+#define LZ_SUPER_COPIES		2u	/* at the front of a root zone */
 #define LZ_ROOT_COPIES		2u
 #define LZ_LOG_TRIES		4u	/* failed writes in a row the log bears */
 #define LZ_MERGE_WINDOW		32u
@@ -749,7 +750,8 @@ void lz_ckpt_exit(struct lz *lz);
 void lz_ckpt_step(struct lz *lz);
 void lz_ckpt_want(struct lz *lz);
 /* layout.c */
-void lz_super_encode(const struct lz_super_info *si, struct lz_super *s, u64 addr, u64 epoch);
+void lz_super_encode(const struct lz_super_info *si, struct lz_super *s, u64 addr, u64 epoch,
+		     u64 seq);
 void lz_super_decode(const struct lz_super *s, struct lz_super_info *si);
 u32 lz_budget(const struct lz_geometry *g, u32 max_open);
 /* relocate.c */

@@ -2,7 +2,7 @@
 /*
  * Finding a device: superblock and newest root.
  *
- * Each root zone begins with a copy of the superblock; roots follow, two alike a
+ * Each root zone begins with two copies of the superblock; roots follow, two alike a
  * checkpoint. A zone is filled to its end before the other is reset and begun
  * with superblock and root in one write, so one of them is always whole.
  */
@@ -60,38 +60,55 @@ static int check_super(struct lz *lz, const struct lz_super_info *si, bool quiet
 	return 0;
 }
 
+/* Reads block @off of root zone @zone. 1: a superblock, 0: something else. */
+static int super_at(struct lz *lz, u32 zone, u32 off, struct lz_super *s, bool quiet)
+{
+	struct lz_want w = { .type = LZ_BT_SUPER, .addr = lz_zone_addr(lz, zone, off) };
+	int err = lz_read_sync(lz, w.addr, 1, s);
+	char why[160] = "";
+
+	if (err) {
+		lz_say(lz, 'w', "root zone %u cannot be read: error %d", zone, err);
+		return err;
+	}
+	if (memcmp(s->text, LZ_SUPER_TEXT, sizeof(s->text)) &&
+	    (le32_to_cpu(s->h.magic) != LZ_MAGIC || le16_to_cpu(s->h.type) != LZ_BT_SUPER))
+		return 0;
+	if (lz_valid(s, &w, why, sizeof(why)))
+		return 1;
+	if (!quiet)
+		lz_say(lz, 'w', "superblock in zone %u: %s", zone, why);
+	return -EUCLEAN;
+}
+
+static bool younger(const struct lz_super *s, u64 epoch, u64 seq)
+{
+	return le64_to_cpu(s->h.epoch) > epoch ||
+		(le64_to_cpu(s->h.epoch) == epoch && le64_to_cpu(s->h.seq) > seq);
+}
+
 /* lz_super_read - the superblock, from whichever root zone has it. */
 int lz_super_read(struct lz *lz, struct lz_super_info *si, bool quiet)
 {
 	struct lz_super *s = lz_alloc_blocks(1);
-	int err = -ENODEV, io;
-	char why[160] = "";
-	u64 epoch = 0;
-	u32 i;
+	int err = -ENODEV, got;
+	u64 epoch = 0, seq = 0;
+	u32 i, off;
 
 	if (!s)
 		return -ENOMEM;
 	for (i = 0; i < 2; i++) {
-		struct lz_want w = { .type = LZ_BT_SUPER, .addr = lz_zone_addr(lz, i, 0) };
-
-		io = lz_read_sync(lz, w.addr, 1, s);
-		if (io) {
-			lz_say(lz, 'w', "root zone %u cannot be read: error %d", i, io);
-			continue;
+		for (off = 0; off < LZ_SUPER_COPIES; off++) {
+			got = super_at(lz, i, off, s, quiet);
+			if (got > 0)
+				break;
+			if (got == -EUCLEAN && err == -ENODEV)
+				err = got;
 		}
-		if (le32_to_cpu(s->h.magic) != LZ_MAGIC &&
-		    memcmp(s->text, LZ_SUPER_TEXT, sizeof(s->text)))
-			continue;
-		if (!lz_valid(s, &w, why, sizeof(why))) {
-			if (!quiet)
-				lz_say(lz, 'w', "superblock in zone %u: %s", i, why);
-			if (err == -ENODEV)
-				err = -EUCLEAN;
-			continue;
-		}
-		if (!err && le64_to_cpu(s->h.epoch) <= epoch)
+		if (got <= 0 || (!err && !younger(s, epoch, seq)))
 			continue;
 		epoch = le64_to_cpu(s->h.epoch);
+		seq = le64_to_cpu(s->h.seq);
 		lz_super_decode(s, si);
 		err = 0;
 	}
@@ -99,7 +116,7 @@ int lz_super_read(struct lz *lz, struct lz_super_info *si, bool quiet)
 	if (err == -ENODEV && !quiet)
 		lz_say(lz, 'e', "no lifezone superblock: format the device first");
 	if (err == -EUCLEAN && !quiet)
-		lz_say(lz, 'e', "both superblocks are damaged");
+		lz_say(lz, 'e', "no superblock is whole");
 	return err ? err : check_super(lz, si, quiet);
 }
 

@@ -49,7 +49,7 @@
 
 /**
  * enum lz_block_type - what a metadata block is
- * @LZ_BT_SUPER: superblock, block 0 of each root zone
+ * @LZ_BT_SUPER: superblock, blocks 0 and 1 of each root zone
  * @LZ_BT_ROOT: checkpoint root, every later block of a root zone, mostly in twos
  * @LZ_BT_JOURNAL: journal records of one commit
  * @LZ_BT_NODE: node of the map tree (level 0: leaf)

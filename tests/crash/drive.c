@@ -659,6 +659,38 @@ void drive_cut(struct drive *d, bool power)
 	}
 }
 
+static const struct lz_hdr *header(const struct drive_zone *z, u32 off, u16 type)
+{
+	const struct lz_hdr *h = off < z->data ? (const void *)z->b[off].data : NULL;
+
+	return h && le16_to_cpu(h->type) == type ? h : NULL;
+}
+
+static void rot(struct drive *d, struct drive_zone *z, u32 off)
+{
+	pool_put(&d->free_blocks, z->b[off].data);
+	z->b[off].data = NULL;
+	z->b[off].tag = DRIVE_TAG_GARBAGE;
+}
+
+void drive_rot(struct drive *d)
+{
+	struct drive_zone *z = &d->z[rnd_below(&d->rnd, 2)];
+	const struct lz_hdr *a, *b;
+
+	if (rnd_below(&d->rnd, 2)) {
+		if (header(z, 0, LZ_BT_SUPER) && header(z, 1, LZ_BT_SUPER))
+			rot(d, z, rnd_below(&d->rnd, 2));
+		return;
+	}
+	if (z->data < 3)
+		return;
+	a = header(z, z->data - 2, LZ_BT_ROOT);
+	b = header(z, z->data - 1, LZ_BT_ROOT);
+	if (a && b && a->seq == b->seq)
+		rot(d, z, z->data - 1 - rnd_below(&d->rnd, 2));
+}
+
 void drive_report(const struct drive *d, struct lz_zone_report *r)
 {
 	u32 i;

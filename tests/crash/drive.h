@@ -168,6 +168,9 @@ void drive_cut(struct drive *d, bool power);
 /* Would a power cut now lose anything? */
 bool drive_is_volatile(const struct drive *d);
 
+/* A copy of the superblock or of the newest root rots, if there is another. */
+void drive_rot(struct drive *d);
+
 void drive_report(const struct drive *d, struct lz_zone_report *r);
 /* The tag at a drive address. */
 u64 drive_peek(const struct drive *d, u64 addr);

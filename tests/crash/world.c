@@ -228,6 +228,10 @@ static void check_line(void *ctx, const char *line)
 	struct world *w = ctx;
 
 	trace(w, "check    %s", line);
+	/* One of two copies that rotted, as drive_rot() lets them. */
+	if (!strncmp(line, "superblock at block", 19))
+		return;
+	w->check_errors++;
 	if (!w->why[0])
 		snprintf(w->why, w->why_size, "%s", line);
 }
@@ -241,14 +245,14 @@ static void check(struct world *w)
 	instance_new(w, true);
 	users_verify(w, false);
 	w->why[0] = 0;
+	w->check_errors = 0;
 	w->wait_cmds = 0;
 	w->d->reads_anywhere = true;
 	err = lz_check(w->lz, &r);
 	w->d->reads_anywhere = false;
-	if (err || r.errors) {
+	if (err || w->check_errors) {
 		snprintf(first, sizeof(first), "%s", w->why);
-		world_fail(w, "lz_check: %d, %llu errors, first: %s", err,
-			   (unsigned long long)r.errors, first);
+		world_fail(w, "lz_check: %d, %u errors, first: %s", err, w->check_errors, first);
 	}
 	instance_free(w);
 	w->d->read_only = false;
@@ -268,6 +272,8 @@ static void cut(struct world *w)
 	trace(w, "CUT      phase %#x, %u commands in flight, %u requests", phase, w->d->nr_cmds,
 	      w->nr_reqs);
 	drive_cut(w->d, !rnd_permille(&w->rnd, w->load.host_dies));
+	if (!rnd_below(&w->rnd, 20))
+		drive_rot(w->d);
 	users_forget(w);
 	host_forget(w);
 	arena_reset();

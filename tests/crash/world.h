@@ -232,6 +232,7 @@ struct world {
 	bool tracing;
 	bool survived;			/* the whole of its life */
 	bool damaged;			/* core raised an event it should not have */
+	u32 check_errors;		/* that lz_check() found */
 	bool log_fails;			/* zones of the metadata log may go bad, too */
 
 	jmp_buf on_cut;
