@@ -39,8 +39,9 @@
  *
  * REQ_NOWAIT: a bio that would wait ends with BLK_STS_AGAIN before anything is
  * reserved or sent; once some of it is sent the rest waits, but not its
- * submitter. Below us the flag is kept only for a read of one run: an append
- * that a busy drive turned away would look like one that failed.
+ * submitter. The flag goes down with what the submitter sends: a read that a
+ * busy drive turns away ends so, a write's piece keeps its reservation and the
+ * worker sends it again without the flag.
  */
 #include "shell.h"
 
@@ -176,6 +177,17 @@ static void lz_part_wait(struct lz_target *lt, struct lz_part *part)
 	queue_work(lt->io_wq, &lt->io_work);
 }
 
+/* The drive was too busy for a piece that may not wait; it has its reservation. */
+static void lz_part_busy(struct lz_target *lt, struct lz_part *part)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&lt->wait_lock, flags);
+	bio_list_add(&lt->busy, &part->bio);
+	spin_unlock_irqrestore(&lt->wait_lock, flags);
+	queue_work(lt->io_wq, &lt->io_work);
+}
+
 static void lz_write_endio(struct bio *piece)
 {
 	struct lz_part *part = container_of(piece, struct lz_part, bio);
@@ -193,6 +205,9 @@ static void lz_write_endio(struct bio *piece)
 		bio_advance_iter(lz_upper(lb), &part->rest, bytes);
 		part->lba += part->w.nblocks;
 		part->tries = 0;
+	} else if (piece->bi_status == BLK_STS_AGAIN && piece->bi_opf & REQ_NOWAIT) {
+		lz_part_busy(lt, part);
+		return;
 	} else {
 		blk_status_t status = piece->bi_status;
 
@@ -266,13 +281,24 @@ static struct lz_part *lz_part_next(struct lz_target *lt, struct lz_part *part,
 	return next;
 }
 
+/* Sends @part's piece, for which it has a reservation. */
+static inline void lz_piece_send(struct lz_target *lt, struct lz_part *part, struct bio *bio,
+				 blk_opf_t nowait)
+{
+	part->bio.bi_opf |= nowait;
+	part->bio.bi_iter.bi_size = lz_bytes(part->w.nblocks);
+	part->bio.bi_iter.bi_sector = lz_zone_sector(lt, part->w.zone);
+	dm_submit_bio_remap(bio, &part->bio);
+}
+
 /*
- * Sends *@pp and, where @spread, parts for the rest of its range. On error *@pp
- * is the part that was not sent; it still has its whole range.
+ * Sends *@pp and, where @spread, as the submitter, parts for the rest of its
+ * range. On error *@pp is the part that was not sent; it still has its whole range.
  */
 static int lz_write_send(struct lz_target *lt, struct lz_part **pp, struct bio *bio,
 			 bool spread)
 {
+	blk_opf_t nowait = spread ? bio->bi_opf & REQ_NOWAIT : 0;
 	u8 class = lz_bio_class(bio);
 	struct lz_part *part = *pp;
 
@@ -289,12 +315,10 @@ static int lz_write_send(struct lz_target *lt, struct lz_part **pp, struct bio *
 		if (unlikely(r))
 			return r;
 		bytes = lz_bytes(part->w.nblocks);
-		part->bio.bi_iter.bi_size = bytes;
-		part->bio.bi_iter.bi_sector = lz_zone_sector(lt, part->w.zone);
 		if (unlikely(bytes < part->rest.bi_size) && spread)
 			next = lz_part_next(lt, part, bio, bytes);
 		/* Once the last part is sent all of it may be gone. */
-		dm_submit_bio_remap(bio, &part->bio);
+		lz_piece_send(lt, part, bio, nowait);
 		if (likely(!next))
 			return 0;
 		*pp = part = next;
@@ -389,6 +413,7 @@ static void lz_leaf_want(struct lz_bio *lb, u64 leaf)
 static bool lz_read_run(struct lz_target *lt, struct lz_bio *lb, struct bio *bio,
 			const struct lz_read *rd, gfp_t gfp)
 {
+	blk_opf_t passed = LZ_OPF_PASSED | (gfpflags_allow_blocking(gfp) ? 0 : REQ_NOWAIT);
 	struct bvec_iter iter = bio->bi_iter;
 	struct lz_part *part;
 	struct bio *piece;
@@ -403,7 +428,7 @@ static bool lz_read_run(struct lz_target *lt, struct lz_bio *lb, struct bio *bio
 		bio_advance(bio, iter.bi_size);
 		return true;
 	}
-	piece = bio_alloc_bioset(NULL, 0, REQ_OP_READ | (bio->bi_opf & LZ_OPF_PASSED), gfp,
+	piece = bio_alloc_bioset(NULL, 0, REQ_OP_READ | (bio->bi_opf & passed), gfp,
 				 &lt->read_parts);
 	if (unlikely(!piece))
 		return false;
@@ -567,6 +592,15 @@ static void lz_io_work(struct work_struct *work)
 		lz_read_send(lt, dm_per_bio_data(bio, sizeof(struct lz_bio)), bio, false,
 			     GFP_NOIO);
 
+	while ((bio = lz_io_pop(lt, &lt->busy))) {
+		struct lz_part *part = container_of(bio, struct lz_part, bio);
+		struct bio *upper = lz_upper(part->lb);
+
+		bio_reset(bio, NULL, 0);
+		lz_part_make(lt, part, upper);
+		lz_piece_send(lt, part, upper, 0);
+	}
+
 	while ((bio = lz_io_pop(lt, &lt->waiting))) {
 		struct lz_part *part = container_of(bio, struct lz_part, bio);
 		struct bio *upper = lz_upper(part->lb);
@@ -625,6 +659,7 @@ int lz_io_init(struct lz_target *lt)
 	spin_lock_init(&lt->wait_lock);
 	bio_list_init(&lt->waiting);
 	bio_list_init(&lt->ready);
+	bio_list_init(&lt->busy);
 	INIT_WORK(&lt->io_work, lz_io_work);
 	if (bioset_init(&lt->write_parts, LZ_PART_BIOS, offsetof(struct lz_part, bio), 0))
 		return -ENOMEM;

@@ -66,10 +66,11 @@ enum lz_event_bit {
  * @read_parts: parts of reads that waited for the map
  * @io_wq: runs @io_work
  * @io_work: gives waiting bios another try
- * @wait_lock: guards @waiting and @ready
+ * @wait_lock: guards the lists after it
  * @waiting: parts of writes and discards that wait for space, in order, linked
  *	by their own bios
  * @ready: reads whose map leaf has come
+ * @busy: parts of writes for which the drive was too busy, linked like @waiting
  * @noflush: a noflush suspend is under way: what waits goes back to dm
  * @machine_wq: runs @machine
  * @machine: one lz_run()
@@ -120,6 +121,7 @@ struct lz_target {
 	spinlock_t wait_lock ____cacheline_aligned_in_smp;
 	struct bio_list waiting;
 	struct bio_list ready;
+	struct bio_list busy;
 
 	/* the machine */
 	struct workqueue_struct *machine_wq;
