@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The metadata log on zones that fail: journal, nodes and roots go elsewhere. */
+#include "ram.h"
+
+static void stream_exit(struct kunit *test)
+{
+	ram_free(test->priv);
+}
+
+/* With eight open zones journal and nodes have a zone each, with four they share one. */
+static struct ram *device(struct kunit *test, u32 max_open)
+{
+	struct ram *r = ram_device(test, 40, max_open);
+
+	KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_LONG, 0, 300), 0);
+	KUNIT_ASSERT_EQ(test, ram_discard(r, 20, 40), 0);
+	KUNIT_ASSERT_EQ(test, ram_checkpoint(r), 0);
+	KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_SHORT, 100, 100), 0);
+	KUNIT_ASSERT_EQ(test, ram_flush(r), 0);
+	return r;
+}
+
+/* All is there, still works, and is there again after a cut, and another. */
+static void survives(struct ram *r)
+{
+	struct kunit *test = r->test;
+	struct lz_info info;
+	u32 i;
+
+	for (i = 0; i < 2; i++) {
+		lz_get_info(r->lz, &info);
+		KUNIT_EXPECT_EQ(test, info.mode, LZ_MODE_RW);
+		ram_verify(r);
+		KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_LONG, 150, 100), 0);
+		KUNIT_ASSERT_EQ(test, ram_discard(r, 200, 40), 0);
+		KUNIT_ASSERT_EQ(test, ram_flush(r), 0);
+		ram_cut(r);
+		KUNIT_ASSERT_EQ_MSG(test, ram_load(r, 0), 0, "(%s)", r->said);
+	}
+	ram_verify(r);
+	ram_stop(r);
+	ram_check(r);
+}
+
+static void journal_fails(struct kunit *test, u32 max_open)
+{
+	struct ram *r = device(test, max_open);
+	u32 zone = r->lz->js->zone;
+	u64 checkpoints = lz_stat(r->lz, LZ_ST_CHECKPOINTS);
+
+	KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_LONG, 0, 30), 0);
+	KUNIT_ASSERT_EQ(test, ram_discard(r, 250, 50), 0);
+	r->zone[zone].fail = 1 << LZ_OP_WRITE;
+	KUNIT_ASSERT_EQ(test, ram_flush(r), 0);
+	KUNIT_EXPECT_NE(test, r->lz->js->zone, zone);
+	KUNIT_EXPECT_FALSE(test, r->lz->journal_lost);
+	KUNIT_EXPECT_GT(test, lz_stat(r->lz, LZ_ST_CHECKPOINTS), checkpoints);
+	KUNIT_EXPECT_EQ(test, r->nr_events[LZ_EV_ZONE_ASIDE], 1u);
+	KUNIT_EXPECT_TRUE_MSG(test, strstr(r->said, "metadata log left"), "(%s)", r->said);
+	/* What the flush answered was durable by then. */
+	ram_cut(r);
+	KUNIT_ASSERT_EQ_MSG(test, ram_load(r, 0), 0, "(%s)", r->said);
+	survives(r);
+}
+
+static void stream_journal_fails(struct kunit *test)
+{
+	journal_fails(test, 8);
+}
+
+static void stream_shared_fails(struct kunit *test)
+{
+	journal_fails(test, 4);
+}
+
+static void nodes_fail(struct kunit *test, u32 max_open)
+{
+	struct ram *r = device(test, max_open);
+	u32 zone = r->lz->ns->zone;
+
+	KUNIT_ASSERT_NE(test, zone, LZ_NONE);
+	r->zone[zone].fail = 1 << LZ_OP_WRITE;
+	KUNIT_ASSERT_EQ(test, ram_checkpoint(r), 0);
+	KUNIT_EXPECT_NE(test, r->lz->ns->zone, zone);
+	KUNIT_EXPECT_EQ(test, r->nr_events[LZ_EV_ZONE_ASIDE], 1u);
+	ram_cut(r);
+	KUNIT_ASSERT_EQ_MSG(test, ram_load(r, 0), 0, "(%s)", r->said);
+	survives(r);
+}
+
+static void stream_nodes_fail(struct kunit *test)
+{
+	nodes_fail(test, 8);
+}
+
+static void stream_shared_nodes_fail(struct kunit *test)
+{
+	nodes_fail(test, 4);
+}
+
+static void stream_root_fails(struct kunit *test)
+{
+	struct ram *r = device(test, 8);
+	u32 zone = r->lz->root_zone;
+
+	r->zone[zone].fail = 1 << LZ_OP_WRITE;
+	KUNIT_ASSERT_EQ(test, ram_checkpoint(r), 0);
+	KUNIT_EXPECT_EQ(test, r->lz->root_zone, zone ^ 1);
+	KUNIT_EXPECT_EQ(test, r->zone[zone].cond, LZ_COND_FULL);
+	survives(r);
+}
+
+/* Without a place for its root a checkpoint fails, and the device with it. */
+static void stream_both_roots_fail(struct kunit *test)
+{
+	struct ram *r = device(test, 8);
+	struct lz_info info;
+	u32 i;
+
+	r->zone[0].fail = 1 << LZ_OP_WRITE;
+	r->zone[1].fail = 1 << LZ_OP_WRITE;
+	KUNIT_EXPECT_NE(test, ram_checkpoint(r), 0);
+	lz_get_info(r->lz, &info);
+	KUNIT_EXPECT_EQ(test, info.mode, LZ_MODE_FAIL);
+	for (i = 0; i < 2; i++)
+		r->zone[i].fail = 0;
+	ram_cut(r);
+	KUNIT_ASSERT_EQ_MSG(test, ram_load(r, 0), 0, "(%s)", r->said);
+	survives(r);
+}
+
+/* Has the log's zone fail and waits until it has been dealt with. */
+static u32 fail_log_zone(struct ram *r)
+{
+	u32 zone = r->lz->js->zone;
+
+	r->zone[zone].fail = 1 << LZ_OP_WRITE;
+	KUNIT_ASSERT_EQ(r->test, ram_write(r, LZ_CLASS_LONG, 0, 1), 0);
+	KUNIT_ASSERT_EQ(r->test, ram_flush(r), 0);
+	r->zone[zone].fail = 0;
+	KUNIT_ASSERT_EQ(r->test, ram_checkpoint(r), 0);
+	ram_elapse(r, 2000);
+	return zone;
+}
+
+/* A zone that failed is free again, but not for metadata; the second time it stays out. */
+static void stream_worn(struct kunit *test)
+{
+	struct ram *r = device(test, 8);
+	u32 zone = fail_log_zone(r), i;
+	struct lz_zone *z = &r->lz->zone[zone];
+
+	KUNIT_ASSERT_EQ(test, z->state, LZ_ZS_FREE);
+	KUNIT_EXPECT_EQ(test, z->flags, LZ_ZF_WORN);
+	for (i = 0; i < 3 * r->g.nr_zones * r->g.zone_cap; i++) {
+		KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_LONG, i % 8, 1), 0);
+		KUNIT_ASSERT_EQ(test, ram_flush(r), 0);
+		if (z->state == LZ_ZS_META)
+			break;
+	}
+	KUNIT_EXPECT_NE(test, z->state, LZ_ZS_META);
+	KUNIT_EXPECT_TRUE(test, z->flags & LZ_ZF_WORN);
+
+	/* The mark outlives a restart. */
+	ram_stop(r);
+	KUNIT_ASSERT_EQ_MSG(test, ram_load(r, 0), 0, "(%s)", r->said);
+	z = &r->lz->zone[zone];
+	KUNIT_EXPECT_TRUE(test, z->flags & LZ_ZF_WORN);
+	for (i = 0; i < 10000 && z->state != LZ_ZS_OPEN; i++)
+		KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_LONG, i % 200, 1), 0);
+	KUNIT_ASSERT_EQ(test, z->state, LZ_ZS_OPEN);
+	r->zone[zone].fail = 1 << LZ_OP_APPEND;
+	KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_LONG, 0, 200), 0);
+	for (i = 0; i < 4; i++) {
+		KUNIT_ASSERT_EQ(test, ram_checkpoint(r), 0);
+		ram_elapse(r, 2000);
+	}
+	KUNIT_EXPECT_EQ(test, z->state, LZ_ZS_BAD);
+	KUNIT_EXPECT_EQ(test, atomic_read(&z->valid), 0);
+	r->zone[zone].fail = 0;
+	survives(r);
+	KUNIT_ASSERT_EQ_MSG(test, ram_load(r, 0), 0, "(%s)", r->said);
+	KUNIT_EXPECT_EQ(test, r->lz->zone[zone].state, LZ_ZS_BAD);
+}
+
+static struct kunit_case stream_cases[] = {
+	KUNIT_CASE(stream_journal_fails),
+	KUNIT_CASE(stream_shared_fails),
+	KUNIT_CASE(stream_nodes_fail),
+	KUNIT_CASE(stream_shared_nodes_fail),
+	KUNIT_CASE(stream_root_fails),
+	KUNIT_CASE(stream_both_roots_fail),
+	KUNIT_CASE(stream_worn),
+	{}
+};
+
+static struct kunit_suite stream_suite = {
+	.name = "lifezone-stream",
+	.exit = stream_exit,
+	.test_cases = stream_cases,
+};
+
+kunit_test_suite(stream_suite);
