@@ -1,0 +1,88 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# proves: 200 times created, used, reloaded and removed, a device leaves nothing in memory, and the module goes
+# vm: VM_ZNS=size=1G,zone=16M,cap=12M,open=14,active=14
+# timeout: 400
+. tests/vm/lib.sh
+
+# The emulated drive: what null_blk holds would look like a leak.
+must lz_format --quiet "$DEV"
+table="0 $(lz_sectors "$DEV") lifezone $DEV"
+
+# cycle I: one of several ways through a device's life
+cycle() {
+	local top=/dev/mapper/c
+	case $(($1 % 5)) in
+	0)	# never made live
+		must dmsetup create c --notable
+		must dmsetup load c --table "$table 2 policy sla"
+		must dmsetup remove --retry c
+		return ;;
+	1)	mustnt dmsetup create c --table "$table 2 policy none" 2>/dev/null
+		mustnt dmsetup create c --table "0 8 lifezone $DEV" 2>/dev/null
+		must dmsetup create c --readonly --table "$table" ;;
+	*)	must dmsetup create c --table "$table 2 map_cache_mb $(($1 % 2))" ;;
+	esac
+	must wait_for 10 test -b $top
+	case $(($1 % 5)) in
+	2)	must dd if=/dev/zero of=$top bs=64k count=32 seek=$(($1 * 7)) oflag=direct conv=fsync status=none
+		must dd if=$top of=/dev/null bs=64k count=64 iflag=direct status=none ;;
+	3)	must dmsetup load c --table "$table"
+		must dmsetup resume c
+		must dd if=/dev/zero of=$top bs=4k count=8 seek=$(($1 * 3)) oflag=direct status=none
+		must dmsetup load c --table "$table 2 policy zenfs"
+		must dmsetup resume c ;;
+	4)	must blkdiscard -o 1M -l 8M $top
+		must dmsetup suspend c
+		must dmsetup resume c ;;
+	esac
+	must lz_remove c
+}
+
+# What a device has that can be told exactly: "arrays threads references nodes"
+ours() {
+	local a t n
+	a=$(grep -c '\[dm_lifezone\]' /proc/vmallocinfo)
+	t=$(pgrep -c '^kworker/R-lifez')
+	n=$(find /sys/block /sys/devices/virtual/bdi -maxdepth 1 | wc -l)
+	echo "$a $t $(cat /sys/module/dm_lifezone/refcnt) $n"
+}
+# The rest, "NAME VALUE" a line: objects in use, and all memory in KiB.
+measure() {
+	local i
+	udevadm settle
+	for i in 1 2; do
+		sync
+		echo 3 >/proc/sys/vm/drop_caches
+		sleep 1.5
+	done
+	awk '$1 ~ /^(kmalloc-[0-9]|bio-|biovec-|dm_|kernfs_node)/ { print $1, $2 }' /proc/slabinfo
+	awk '/^MemFree:/ { print "memory", -$2 }' /proc/meminfo
+}
+
+# The first ones fill caches.
+for i in $(seq 20); do cycle "$i"; done
+measure >"$W/before"
+before=$(ours)
+note "$before"
+must dmsetup create c --table "$table"
+wait_for 10 test -b /dev/mapper/c || fail "no device"
+read -r a t r n <<<"$(ours)"
+[[ $a -gt 3 && $t = 2 && $r = 1 && $n -gt ${before##* } ]] ||
+	fail "a live device is not seen: $a arrays, $t threads, $r references, $n nodes"
+must lz_remove c
+for i in $(seq 21 200); do cycle "$i"; done
+measure >"$W/after"
+equal "$(ours)" "$before" "arrays, threads, references, nodes"
+equal "${before% *}" "0 0 0" "arrays, threads, references"
+# One object or 16 KiB lost each time would be 180, 2880.
+join <(sort "$W/before") <(sort "$W/after") | awk '{ print $1, $3 - $2 }' >"$W/grown"
+note "$(sort -k2 -n -r "$W/grown" | head -4 | paste -s -d' ')"
+lost=$(awk '$2 > ($1 == "memory" ? 2880 : 160)' "$W/grown")
+[ -z "$lost" ] || fail "grown by: $lost"
+lz_check "$DEV"
+
+must rmmod dm_lifezone
+must insmod "$LZ_BUILD/module-$(uname -r)/dm-lifezone/dm-lifezone.ko"
+must dmsetup create c --table "$table"
+must lz_remove c
