@@ -43,7 +43,7 @@ cycle() {
 ours() {
 	local a t n
 	a=$(grep -c '\[dm_lifezone\]' /proc/vmallocinfo)
-	t=$(pgrep -c '^kworker/R-lifez')
+	t=$(pgrep -c '^kworker/R-life')
 	n=$(find /sys/block /sys/devices/virtual/bdi -maxdepth 1 | wc -l)
 	echo "$a $t $(cat /sys/module/dm_lifezone/refcnt) $n"
 }
@@ -56,7 +56,7 @@ measure() {
 		echo 3 >/proc/sys/vm/drop_caches
 		sleep 1.5
 	done
-	awk '$1 ~ /^(kmalloc-[0-9]|bio-|biovec-|dm_|kernfs_node)/ { print $1, $2 }' /proc/slabinfo
+	awk '$1 ~ /^(kmalloc-[0-9]|bio-|biovec-|dm_)/ { print $1, $2 }' /proc/slabinfo
 	awk '/^MemFree:/ { print "memory", -$2 }' /proc/meminfo
 }
 
@@ -78,7 +78,7 @@ equal "${before% *}" "0 0 0" "arrays, threads, references"
 # One object or 16 KiB lost each time would be 180, 2880.
 join <(sort "$W/before") <(sort "$W/after") | awk '{ print $1, $3 - $2 }' >"$W/grown"
 note "$(sort -k2 -n -r "$W/grown" | head -4 | paste -s -d' ')"
-lost=$(awk '$2 > ($1 == "memory" ? 2880 : 160)' "$W/grown")
+lost=$(awk '$2 > ($1 == "memory" ? 2880 : 160)' "$W/grown" | paste -s -d' ')
 [ -z "$lost" ] || fail "grown by: $lost"
 lz_check "$DEV"
 
