@@ -194,8 +194,13 @@ static void lz_write_endio(struct bio *piece)
 	struct lz_bio *lb = part->lb;
 	struct lz_target *lt = lb->lt;
 	unsigned int bytes = lz_bytes(part->w.nblocks);
+	blk_status_t status = piece->bi_status;
 
-	if (likely(!piece->bi_status)) {
+	if (unlikely(status == BLK_STS_AGAIN) && piece->bi_opf & REQ_NOWAIT) {
+		lz_part_busy(lt, part);
+		return;
+	}
+	if (likely(!status)) {
 		lz_write_end(lt->lz, &part->w,
 			     lz_sector_addr(lt, piece->bi_iter.bi_sector), part->lba);
 		if (likely(part->rest.bi_size == bytes)) {
@@ -205,12 +210,7 @@ static void lz_write_endio(struct bio *piece)
 		bio_advance_iter(lz_upper(lb), &part->rest, bytes);
 		part->lba += part->w.nblocks;
 		part->tries = 0;
-	} else if (piece->bi_status == BLK_STS_AGAIN && piece->bi_opf & REQ_NOWAIT) {
-		lz_part_busy(lt, part);
-		return;
 	} else {
-		blk_status_t status = piece->bi_status;
-
 		lz_write_fail(lt->lz, &part->w, blk_status_to_errno(status));
 		if (++part->tries >= LZ_MAX_TRIES) {
 			lz_part_done(part, status);
