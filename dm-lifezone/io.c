@@ -38,10 +38,11 @@
  * .end_io, which is what a suspend waits for.
  *
  * REQ_NOWAIT: a bio that would wait ends with BLK_STS_AGAIN before anything is
- * reserved or sent; once some of it is sent the rest waits, but not its
- * submitter. The flag goes down with what the submitter sends: a read that a
- * busy drive turns away ends so, a write's piece keeps its reservation and the
- * worker sends it again without the flag.
+ * reserved or sent, so that its submitter hears of it before submit_bio()
+ * returns; io_uring cannot try again later. Once some of it is sent the rest
+ * waits, but not its submitter. The flag goes down with what the submitter
+ * sends. Where a busy drive turns away a whole read, that ends so; a part keeps
+ * its reservation or its zone and the worker sends it again without the flag.
  */
 #include "shell.h"
 
@@ -51,7 +52,8 @@
  * @lba: first block of @rest
  * @w: reservation of the piece in flight (writes)
  * @r: its run (reads)
- * @rest: range of the bio it is answerable for, the piece in flight first
+ * @rest: range of the bio it is answerable for; of a write, the piece in flight
+ *	first
  * @tries: appends of this piece that failed
  * @bio: the piece
  */
@@ -177,7 +179,7 @@ static void lz_part_wait(struct lz_target *lt, struct lz_part *part)
 	queue_work(lt->io_wq, &lt->io_work);
 }
 
-/* The drive was too busy for a piece that may not wait; it has its reservation. */
+/* The drive was too busy for a piece that may not wait; it has its reservation or run. */
 static void lz_part_busy(struct lz_target *lt, struct lz_part *part)
 {
 	unsigned long flags;
@@ -220,6 +222,21 @@ static void lz_write_endio(struct bio *piece)
 	lz_part_wait(lt, part);
 }
 
+static void lz_read_endio(struct bio *piece)
+{
+	struct lz_part *part = container_of(piece, struct lz_part, bio);
+	struct lz_bio *lb = part->lb;
+	blk_status_t status = piece->bi_status;
+
+	if (unlikely(status == BLK_STS_AGAIN) && piece->bi_opf & REQ_NOWAIT) {
+		lz_part_busy(lb->lt, part);
+		return;
+	}
+	lz_read_end(lb->lt->lz, &part->r);
+	bio_put(piece);
+	lz_bio_put(lb, status);
+}
+
 /* Make @part's bio a clone of what is left of its range. */
 static inline void lz_part_make(struct lz_target *lt, struct lz_part *part,
 				const struct bio *bio)
@@ -228,11 +245,18 @@ static inline void lz_part_make(struct lz_target *lt, struct lz_part *part,
 
 	/* Which cgroup it is for is set as dm submits it for us. */
 	piece->bi_bdev = lt->bdev;
-	piece->bi_opf = REQ_OP_ZONE_APPEND | (bio->bi_opf & LZ_OPF_PASSED);
+	piece->bi_opf = bio->bi_opf & LZ_OPF_PASSED;
 	piece->bi_ioprio = bio->bi_ioprio;
-	piece->bi_write_hint = bio->bi_write_hint;
 	piece->bi_iter = part->rest;
-	piece->bi_end_io = lz_write_endio;
+	if (bio_op(bio) == REQ_OP_READ) {
+		piece->bi_opf |= REQ_OP_READ;
+		piece->bi_iter.bi_sector = lz_addr_sector(lt, part->r.addr);
+		piece->bi_end_io = lz_read_endio;
+	} else {
+		piece->bi_opf |= REQ_OP_ZONE_APPEND;
+		piece->bi_write_hint = bio->bi_write_hint;
+		piece->bi_end_io = lz_write_endio;
+	}
 	bio_set_flag(piece, BIO_CLONED);
 }
 
@@ -371,17 +395,6 @@ static int lz_map_write(struct lz_target *lt, struct lz_bio *lb, struct bio *bio
 
 /* --- reading ------------------------------------------------------------------ */
 
-static void lz_read_endio(struct bio *piece)
-{
-	struct lz_part *part = container_of(piece, struct lz_part, bio);
-	struct lz_bio *lb = part->lb;
-	blk_status_t status = piece->bi_status;
-
-	lz_read_end(lb->lt->lz, &part->r);
-	bio_put(piece);
-	lz_bio_put(lb, status);
-}
-
 static void lz_read_later(struct lz_target *lt, struct lz_bio *lb)
 {
 	unsigned long flags;
@@ -413,37 +426,33 @@ static void lz_leaf_want(struct lz_bio *lb, u64 leaf)
 static bool lz_read_run(struct lz_target *lt, struct lz_bio *lb, struct bio *bio,
 			const struct lz_read *rd, gfp_t gfp)
 {
-	blk_opf_t passed = LZ_OPF_PASSED | (gfpflags_allow_blocking(gfp) ? 0 : REQ_NOWAIT);
-	struct bvec_iter iter = bio->bi_iter;
+	unsigned int bytes = lz_bytes(rd->nblocks);
 	struct lz_part *part;
 	struct bio *piece;
 
-	iter.bi_size = lz_bytes(rd->nblocks);
 	if (rd->addr == LZ_NOWHERE) {
 		unsigned int left = bio->bi_iter.bi_size;
 
-		bio->bi_iter.bi_size = iter.bi_size;
+		bio->bi_iter.bi_size = bytes;
 		zero_fill_bio(bio);
 		bio->bi_iter.bi_size = left;
-		bio_advance(bio, iter.bi_size);
+		bio_advance(bio, bytes);
 		return true;
 	}
-	piece = bio_alloc_bioset(NULL, 0, REQ_OP_READ | (bio->bi_opf & passed), gfp,
-				 &lt->read_parts);
+	piece = bio_alloc_bioset(NULL, 0, 0, gfp, &lt->read_parts);
 	if (unlikely(!piece))
 		return false;
-	piece->bi_bdev = lt->bdev;
 	piece->bi_io_vec = bio->bi_io_vec;
-	piece->bi_ioprio = bio->bi_ioprio;
-	piece->bi_iter = iter;
-	piece->bi_iter.bi_sector = lz_addr_sector(lt, rd->addr);
-	piece->bi_end_io = lz_read_endio;
-	bio_set_flag(piece, BIO_CLONED);
 	part = container_of(piece, struct lz_part, bio);
 	part->lb = lb;
 	part->r = *rd;
+	part->rest = bio->bi_iter;
+	part->rest.bi_size = bytes;
+	lz_part_make(lt, part, bio);
+	if (!gfpflags_allow_blocking(gfp))
+		piece->bi_opf |= bio->bi_opf & REQ_NOWAIT;
 	atomic_inc(&lb->parts);
-	bio_advance(bio, iter.bi_size);
+	bio_advance(bio, bytes);
 	dm_submit_bio_remap(bio, piece);
 	return true;
 }
@@ -598,7 +607,10 @@ static void lz_io_work(struct work_struct *work)
 
 		bio_reset(bio, NULL, 0);
 		lz_part_make(lt, part, upper);
-		lz_piece_send(lt, part, upper, 0);
+		if (bio_op(upper) == REQ_OP_READ)
+			dm_submit_bio_remap(upper, bio);
+		else
+			lz_piece_send(lt, part, upper, 0);
 	}
 
 	while ((bio = lz_io_pop(lt, &lt->waiting))) {

@@ -70,7 +70,7 @@ enum lz_event_bit {
  * @waiting: parts of writes and discards that wait for space, in order, linked
  *	by their own bios
  * @ready: reads whose map leaf has come
- * @busy: parts of writes for which the drive was too busy, linked like @waiting
+ * @busy: parts for which the drive was too busy, linked like @waiting
  * @noflush: a noflush suspend is under way: what waits goes back to dm
  * @machine_wq: runs @machine
  * @machine: one lz_run()
