@@ -8,6 +8,7 @@
  * devices made with plain dmsetup are known by their target. Nodes and links
  * come from udev; each change waits on a udev cookie until they are there.
  */
+#include <ctype.h>
 #include <libdevmapper.h>
 #include <linux/dm-ioctl.h>
 #include <limits.h>
@@ -529,11 +530,41 @@ int cmd_set(int argc, char **argv)
 
 /* --- status and list --------------------------------------------------------------------- */
 
-/* Pairs "key value" of a status line; numbers as numbers. */
-static void add_pairs(struct json_object *o, const char *line)
+/*
+ * A value of a status line, a number as one. "used/total" is for programs an
+ * object of both; people read it as it is.
+ */
+static struct json_object *value_json(char *value, bool json)
+{
+	char *slash = strchr(value, '/'), *end;
+	struct json_object *o;
+	u64 v, total;
+	double d;
+
+	if (parse_number(value, &v))
+		return json_object_new_uint64(v);
+	if (isdigit((unsigned char)*value)) {
+		d = strtod(value, &end);
+		if (!*end)
+			return json_object_new_double_s(d, value);
+	}
+	if (!json || !slash || !parse_number(slash + 1, &total))
+		return json_object_new_string(value);
+	*slash = 0;
+	if (!parse_number(value, &v)) {
+		*slash = '/';
+		return json_object_new_string(value);
+	}
+	o = json_object_new_object();
+	put_u64(o, "used", v);
+	put_u64(o, "total", total);
+	return o;
+}
+
+/* Pairs "key value" of a status line. */
+static void add_pairs(struct json_object *o, const char *line, bool json)
 {
 	char *copy = strdup(line), *save = NULL, *key, *value;
-	u64 v;
 
 	for (key = copy ? strtok_r(copy, " ", &save) : NULL; key;
 	     key = strtok_r(NULL, " ", &save)) {
@@ -541,10 +572,8 @@ static void add_pairs(struct json_object *o, const char *line)
 		/* A word alone: "Fail", "Error". */
 		if (!value)
 			put_str(o, "state", key);
-		else if (parse_number(value, &v))
-			put_u64(o, key, v);
 		else
-			put_str(o, key, value);
+			json_object_object_add(o, key, value_json(value, json));
 	}
 	free(copy);
 }
@@ -595,7 +624,7 @@ static bool show_one(struct started *s, void *arg)
 	}
 	put_str(o, "table", s->table);
 	pairs = json_object_new_object();
-	add_pairs(pairs, s->status);
+	add_pairs(pairs, s->status, show->out.json);
 	json_object_object_add(o, "status", pairs);
 	if (show->out.json) {
 		out_row(&show->out, o);

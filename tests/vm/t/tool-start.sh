@@ -49,6 +49,16 @@ equal "$(lifezone list --json | jq -r '.[0].drive')" "$DEV" "drive"
 equal "$(lifezone status lz-fast --json | jq -r '.[0].status.commit_ms')" 77 "commit_ms"
 equal "$(lifezone status "$DEV" --json | jq -r '.[0].status.mode')" rw "mode, by drive"
 equal "$(lifezone status --json | jq -r '.[0].uuid')" $uuid "uuid"
+# Every value as in the status line: numbers as numbers, used/total as an object.
+lz_status lz-fast | xargs -n2 >"$W/line"
+lifezone status --json | jq -r '.[0].status | to_entries[] | .key + " " + (.value |
+	if type == "object" then "\(.used + 0)/\(.total + 0)" else tostring end)' >"$W/json"
+must cmp "$W/line" "$W/json"
+lifezone status lz-fast | sed -n 's/^  //p' | xargs -n2 >"$W/text"
+must cmp "$W/line" "$W/text"
+grep -q -E ' [0-9]+/[0-9]+$' "$W/line" || fail "no used/total"
+equal "$(lifezone status --json | jq -r '.[0].status[] | strings | select(test("^[0-9]"))')" "" \
+	"numbers as strings"
 must lifezone status
 must lifezone list
 
