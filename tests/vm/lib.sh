@@ -153,6 +153,28 @@ PY
 	echo "$n"
 }
 
+# nowait STEP [KEY VALUE...]: nowait.py on the formatted DEV with these options;
+# its counts in $reads, $reads_again, $writes, $writes_again
+# shellcheck disable=SC2034	# for the tests
+nowait() {
+	local step=$1
+	shift
+	must lz_create n "$DEV" "$@"
+	must blkdiscard /dev/mapper/n
+	# What is in the delta needs no leaf.
+	touch "$W/going"
+	while [ -e "$W/going" ]; do dmsetup message n 0 checkpoint; sleep 0.3; done &
+	must tests/vm/nowait.py /dev/mapper/n "$step" 3000 >"$W/counts"
+	rm "$W/going"
+	wait
+	read -r reads reads_again writes writes_again <"$W/counts"
+	note "$*: $reads read, $reads_again again, $writes written, $writes_again again"
+	[ "$reads" -gt 100 ] || fail "$reads reads"
+	[ "$writes" -gt 100 ] || fail "$writes writes"
+	must lz_remove n
+	lz_check "$DEV"
+}
+
 # --- afterwards ------------------------------------------------------------
 # Everything off again; false if something does not go away.
 lz_cleanup() {
