@@ -238,8 +238,10 @@ static int place(struct lz *lz, u8 class, bool gc)
 	case LZ_PLACE_FINISH:
 		err = -EAGAIN;
 		/* One at a time: whoever asks meanwhile waits for its slot. */
-		if (finishing)
+		if (finishing) {
+			out.verdict = LZ_PLACE_WAIT;
 			break;
+		}
 		z = zone[out.idx];
 		spin_lock(&z->lock);
 		z->closing = true;
