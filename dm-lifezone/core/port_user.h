@@ -234,12 +234,16 @@ static inline void *lz_zalloc_array(size_t n, size_t size)
 
 #define lz_free(p)		free(p)
 
+#ifndef lz_clear_blocks
+#define lz_clear_blocks(p, n)	memset(p, 0, n)
+#endif
+
 static inline void *lz_alloc_blocks(size_t n)
 {
 	void *p = aligned_alloc(4096, (n ? n : 1) * 4096);
 
 	if (p)
-		memset(p, 0, (n ? n : 1) * 4096);
+		lz_clear_blocks(p, (n ? n : 1) * 4096);
 	return p;
 }
 

@@ -33,11 +33,30 @@ struct head {
 	struct head *prev;
 };
 
-static size_t live;
+/**
+ * struct arena - memory of one instance
+ * @live: allocations
+ * @all: these, under a sanitizer
+ * @base: the region
+ * @used: of it (bytes)
+ * @spare: by order
+ */
+struct arena {
+	size_t live;
+	struct head *all;
+	char *base;
+	size_t used;
+	struct head *spare[NR_ORDERS];
+};
+
+static struct arena arenas[2], *arena = arenas;
+
+void arena_select(unsigned int which)
+{
+	arena = &arenas[which];
+}
 
 #ifdef __SANITIZE_ADDRESS__
-
-static struct head *all;
 
 void *arena_aligned(size_t align, size_t size)
 {
@@ -51,11 +70,11 @@ void *arena_aligned(size_t align, size_t size)
 	memset(h, 0, HEAD);
 	h->order = pad;
 	h->magic = ARENA_LIVE;
-	h->next = all;
-	if (all)
-		all->prev = h;
-	all = h;
-	live++;
+	h->next = arena->all;
+	if (arena->all)
+		arena->all->prev = h;
+	arena->all = h;
+	arena->live++;
 	return raw + pad;
 }
 
@@ -73,22 +92,18 @@ void arena_free(void *p)
 	if (h->prev)
 		h->prev->next = h->next;
 	else
-		all = h->next;
-	live--;
+		arena->all = h->next;
+	arena->live--;
 	free((char *)p - h->order);
 }
 
 void arena_reset(void)
 {
-	while (all)
-		arena_free((char *)all + HEAD);
+	while (arena->all)
+		arena_free((char *)arena->all + HEAD);
 }
 
 #else
-
-static char *base;
-static size_t used;
-static struct head *spare[NR_ORDERS];
 
 void *arena_aligned(size_t align, size_t size)
 {
@@ -98,34 +113,34 @@ void *arena_aligned(size_t align, size_t size)
 
 	while (((size_t)1 << order) < size)
 		order++;
-	live++;
+	arena->live++;
 	/* Of one order are blocks of 4 KiB and more always aligned to a page. */
-	h = spare[order];
+	h = arena->spare[order];
 	if (h) {
-		spare[order] = h->next;
+		arena->spare[order] = h->next;
 		h->size = size;
 		h->magic = ARENA_LIVE;
 		return (char *)h + HEAD;
 	}
-	if (!base) {
-		base = mmap(NULL, ARENA_BYTES, PROT_READ | PROT_WRITE,
+	if (!arena->base) {
+		arena->base = mmap(NULL, ARENA_BYTES, PROT_READ | PROT_WRITE,
 			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-		if (base == MAP_FAILED)
+		if (arena->base == MAP_FAILED)
 			abort();
 	}
 	if (align < HEAD)
 		align = HEAD;
 	if (order >= 12)
 		align = 4096;
-	at = (used + HEAD + align - 1) & ~(align - 1);
-	used = at + ((size_t)1 << order);
-	if (used > ARENA_BYTES)
+	at = (arena->used + HEAD + align - 1) & ~(align - 1);
+	arena->used = at + ((size_t)1 << order);
+	if (arena->used > ARENA_BYTES)
 		abort();
-	h = (struct head *)(base + at - HEAD);
+	h = (struct head *)(arena->base + at - HEAD);
 	h->size = size;
 	h->order = order;
 	h->magic = ARENA_LIVE;
-	return base + at;
+	return arena->base + at;
 }
 
 void arena_free(void *p)
@@ -139,16 +154,16 @@ void arena_free(void *p)
 	h->magic = ARENA_DEAD;
 	/* Use after free shows itself: nothing sensible begins like this. */
 	memset(p, 0xa5, h->size < 64 ? h->size : 64);
-	h->next = spare[h->order];
-	spare[h->order] = h;
-	live--;
+	h->next = arena->spare[h->order];
+	arena->spare[h->order] = h;
+	arena->live--;
 }
 
 void arena_reset(void)
 {
-	memset(spare, 0, sizeof(spare));
-	used = 0;
-	live = 0;
+	memset(arena->spare, 0, sizeof(arena->spare));
+	arena->used = 0;
+	arena->live = 0;
 }
 
 #endif
@@ -162,5 +177,5 @@ void *arena_calloc(size_t n, size_t size)
 
 size_t arena_live(void)
 {
-	return live;
+	return arena->live;
 }

@@ -16,7 +16,9 @@ void *arena_calloc(size_t n, size_t size);
 void *arena_aligned(size_t align, size_t size);
 void arena_free(void *p);
 
-/* Forget everything. */
+/* There are two of them, so that one instance can wait while another is tried. */
+void arena_select(unsigned int which);
+/* Forget everything in this one. */
 void arena_reset(void);
 /* Allocations not freed. */
 size_t arena_live(void);
@@ -30,6 +32,13 @@ extern unsigned int yield_in;
 void yield_now(void);
 
 #ifdef LZCRASH_ARENA_HOOK
+/* Core does not count on it, and it takes most of a load's time. */
+#ifdef LZCRASH_POISON
+#define lz_clear_blocks(p, n)	memset(p, LZCRASH_POISON, n)
+#else
+#define lz_clear_blocks(p, n)	((void)(p))
+#endif
+
 #define lz_locking()						\
 	do {							\
 		if (!yield_depth && !--yield_in)		\

@@ -84,35 +84,101 @@ struct drive *drive_new(const struct lz_geometry *g, u64 seed)
 	return d;
 }
 
+/* Blocks of a copy carry the link in front. */
+static u8 *block_get(struct drive *d)
+{
+	struct link *l;
+
+	if (!d->copy)
+		return pool_get(&d->free_blocks, LZ_BLOCK_SIZE);
+	l = pool_get(&d->free_blocks, sizeof(*l) + LZ_BLOCK_SIZE);
+	pool_put(&d->own, l);
+	return (u8 *)(l + 1);
+}
+
+static void block_put(struct drive *d, u8 *data)
+{
+	if (!d->copy)
+		pool_put(&d->free_blocks, data);
+}
+
 static void drop_blocks(struct drive *d, struct drive_zone *z, u32 from)
 {
 	u32 i;
 
 	for (i = from; i < z->data; i++) {
 		if (z->b[i].data)
-			pool_put(&d->free_blocks, z->b[i].data);
+			block_put(d, z->b[i].data);
 		z->b[i].data = NULL;
 	}
 	if (z->data > from)
 		z->data = from;
 }
 
+static void forget_cmds(struct drive *d)
+{
+	while (d->nr_cmds) {
+		struct drive_cmd *c = d->cmds[--d->nr_cmds];
+
+		if (c->snap && c->seq >= d->first)
+			pool_put(&d->free_snaps, c->snap);
+	}
+}
+
 void drive_free(struct drive *d)
 {
 	u32 i;
 
-	for (i = 0; i < d->nr_cmds; i++)
-		if (d->cmds[i]->snap)
-			pool_put(&d->free_snaps, d->cmds[i]->snap);
+	forget_cmds(d);
 	for (i = 0; i < d->g.nr_zones; i++) {
 		drop_blocks(d, &d->z[i], 0);
 		free(d->z[i].b);
 	}
+	pool_free(&d->own);
 	pool_free(&d->free_blocks);
 	pool_free(&d->free_snaps);
 	free(d->cmds);
 	free(d->z);
 	free(d);
+}
+
+void drive_copy(struct drive *to, const struct drive *from)
+{
+	struct drive_zone *z = to->z;
+	struct drive keep;
+	struct link *l;
+	u32 i;
+
+	forget_cmds(to);
+	keep = *to;
+	while ((l = keep.own)) {
+		keep.own = l->next;
+		pool_put(&keep.free_blocks, l);
+	}
+	if (keep.max_cmds < from->nr_cmds) {
+		keep.max_cmds = from->max_cmds;
+		keep.cmds = realloc(keep.cmds, keep.max_cmds * sizeof(*keep.cmds));
+		if (!keep.cmds)
+			abort();
+	}
+	memcpy(keep.cmds, from->cmds, from->nr_cmds * sizeof(*keep.cmds));
+	for (i = 0; i < from->g.nr_zones; i++) {
+		struct drive_block *b = z[i].b;
+		u32 n = max(z[i].data, from->z[i].data);
+
+		z[i] = from->z[i];
+		z[i].b = b;
+		memcpy(b, from->z[i].b, n * sizeof(*b));
+	}
+	*to = *from;
+	to->z = z;
+	to->cmds = keep.cmds;
+	to->max_cmds = keep.max_cmds;
+	to->free_blocks = keep.free_blocks;
+	to->free_snaps = keep.free_snaps;
+	to->copy = true;
+	to->own = NULL;
+	to->first = from->seq;
 }
 
 static bool is_write(u8 op)
@@ -142,7 +208,7 @@ static void put_block(struct drive *d, struct drive_block *b, const u8 *buf)
 		b->tag = head[1];
 		return;
 	}
-	b->data = pool_get(&d->free_blocks, LZ_BLOCK_SIZE);
+	b->data = block_get(d);
 	memcpy(b->data, buf, LZ_BLOCK_SIZE);
 }
 
@@ -634,12 +700,9 @@ void drive_cut(struct drive *d, bool power)
 		j = rnd_below(&d->rnd, i);
 		swap(d->cmds[i - 1], d->cmds[j]);
 	}
-	for (i = 0; i < d->nr_cmds; i++) {
+	for (i = 0; i < d->nr_cmds; i++)
 		cut_cmd(d, d->cmds[i]);
-		if (d->cmds[i]->snap)
-			pool_put(&d->free_snaps, d->cmds[i]->snap);
-	}
-	d->nr_cmds = 0;
+	forget_cmds(d);
 
 	/* The chosen one is better one with something to lose. */
 	for (i = 0; i < d->g.nr_zones; i++)
@@ -668,7 +731,7 @@ static const struct lz_hdr *header(const struct drive_zone *z, u32 off, u16 type
 
 static void rot(struct drive *d, struct drive_zone *z, u32 off)
 {
-	pool_put(&d->free_blocks, z->b[off].data);
+	block_put(d, z->b[off].data);
 	z->b[off].data = NULL;
 	z->b[off].tag = DRIVE_TAG_GARBAGE;
 }

@@ -131,6 +131,9 @@ struct drive_zone {
  * @full_permille: chance of an open zone to come back full from a cut
  * @free_blocks: spare 4 KiB blocks, linked through their first word
  * @free_snaps: likewise
+ * @copy: its blocks may belong to another: they are never freed one by one
+ * @own: and its own are on this list
+ * @first: number of the first command that was not copied
  * @fail: a rule was broken; does not return
  * @ctx: for @fail
  */
@@ -148,12 +151,21 @@ struct drive {
 	u32 full_permille;
 	void *free_blocks;
 	void *free_snaps;
+	bool copy;
+	void *own;
+	u64 first;
 	void (*fail)(void *ctx, const char *fmt, ...) __printf(2, 3) __noreturn;
 	void *ctx;
 };
 
 struct drive *drive_new(const struct lz_geometry *g, u64 seed);
 void drive_free(struct drive *d);
+/*
+ * Makes @to, of the same geometry, what @from is, commands in flight included:
+ * they may be lost with @to, but only move on in @from, which must not change as
+ * long as @to is in use.
+ */
+void drive_copy(struct drive *to, const struct drive *from);
 
 void drive_submit(struct drive *d, struct drive_cmd *c);
 /* Move a random command on; returns it once it has completed, else NULL. */

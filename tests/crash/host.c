@@ -10,23 +10,24 @@
 
 struct io *host_io(struct world *w)
 {
-	struct io *io = w->free_ios;
-	u32 i, n = 256;
+	struct io_pool *p = &w->ios;
+	struct io *io = p->free;
+	u32 i;
 
 	if (!io) {
-		if (w->nr_io_chunks == ARRAY_SIZE(w->ios))
+		if (p->nr == ARRAY_SIZE(p->chunk))
 			world_fail(w, "too many commands in flight");
-		io = calloc(n, sizeof(*io));
+		io = calloc(IO_CHUNK, sizeof(*io));
 		if (!io)
 			abort();
-		w->ios[w->nr_io_chunks++] = io;
-		for (i = 0; i < n; i++) {
-			io[i].next = w->free_ios;
-			w->free_ios = &io[i];
+		p->chunk[p->nr++] = io;
+		for (i = 0; i < IO_CHUNK; i++) {
+			io[i].next = p->free;
+			p->free = &io[i];
 		}
-		io = w->free_ios;
+		io = p->free;
 	}
-	w->free_ios = io->next;
+	p->free = io->next;
 	io->cmd = NULL;
 	io->rq = NULL;
 	io->dc.flags = 0;
@@ -40,20 +41,21 @@ struct io *host_io(struct world *w)
 
 static void put_io(struct world *w, struct io *io)
 {
-	io->next = w->free_ios;
-	w->free_ios = io;
+	io->next = w->ios.free;
+	w->ios.free = io;
 }
 
 /* Whatever was in flight is gone, with the instance that knew of it. */
 void host_forget(struct world *w)
 {
+	struct io_pool *p = &w->ios;
 	u32 i, j;
 
-	w->free_ios = NULL;
-	for (i = 0; i < w->nr_io_chunks; i++) {
-		for (j = 0; j < 256; j++) {
-			w->ios[i][j].next = w->free_ios;
-			w->free_ios = &w->ios[i][j];
+	p->free = NULL;
+	for (i = 0; i < p->nr; i++) {
+		for (j = 0; j < IO_CHUNK; j++) {
+			p->chunk[i][j].next = p->free;
+			p->free = &p->chunk[i][j];
 		}
 	}
 	w->kicked = false;
@@ -65,10 +67,10 @@ void host_forget(struct world *w)
 	yield_depth = 0;
 }
 
-void host_exit(struct world *w)
+void host_exit(struct io_pool *ios)
 {
-	while (w->nr_io_chunks)
-		free(w->ios[--w->nr_io_chunks]);
+	while (ios->nr)
+		free(ios->chunk[--ios->nr]);
 }
 
 static void show(struct world *w, const char *what, const struct io *io)

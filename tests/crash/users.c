@@ -453,7 +453,7 @@ static void verify_block(struct world *w, u32 lba, u64 tag, u64 addr, bool exact
 void users_verify(struct world *w, bool exact)
 {
 	/* Nobody promises that what was read of volatile data stays. */
-	bool keep = w->d->read_only && drive_is_volatile(w->d);
+	bool keep = w->trying || (w->d->read_only && drive_is_volatile(w->d));
 	bool no_new = w->no_new;
 	struct lz_read r;
 	u32 i, lba = 0;

@@ -15,7 +15,6 @@
 #define NR_PHASES	8
 #define MAX_REQS	16u
 #define MAX_BLOCKS	32u		/* of a write or a piece of a read */
-#define MAX_WORLD_CUTS	100u
 
 extern const char * const phase_names[NR_PHASES];
 
@@ -51,7 +50,7 @@ struct run {
 	u32 trace_from;
 };
 
-/* Cuts the world @index of a campaign lives for. */
+/* Cuts of the world @index of a campaign, at least. */
 u32 world_cuts(u64 seed, u32 index);
 /* Runs it; false with one line in @why if it failed. */
 bool world_run(const struct run *run, struct tally *t, char *why, size_t n);
@@ -128,6 +127,20 @@ struct io {
 	u64 tags[MAX_BLOCKS];
 	u64 expect[MAX_BLOCKS];
 };
+
+/**
+ * struct io_pool - memory for them
+ * @free: linked through @next
+ * @chunk: arrays of IO_CHUNK each
+ * @nr: how many
+ */
+struct io_pool {
+	struct io *free;
+	struct io *chunk[64];
+	u32 nr;
+};
+
+#define IO_CHUNK	256u
 
 /**
  * struct load - chances, per thousand unless said, which make a world's character
@@ -211,9 +224,15 @@ struct world {
 	u32 nr_reqs;
 	u32 nr_ready;
 	bool no_new;
-	struct io *free_ios;
-	struct io *ios[64];
-	u32 nr_io_chunks;
+	struct io_pool ios;
+
+	u32 lives;			/* cuts after which the drive goes on from what is left */
+	u32 trials;			/* cuts tried on a copy, before each of these */
+	struct drive *copy;
+	struct io_pool copy_ios;
+	bool trying;
+	u64 trial_at;			/* step of the next */
+	u32 trial_phases;		/* if one of these phases, if any, does not come first */
 
 	u32 cuts;
 	u32 ops;			/* since the last cut */
@@ -261,7 +280,7 @@ bool host_step(struct world *w);
 void host_forget(struct world *w);
 /* The core of this world may be interrupted from now on; NULL: none. */
 void host_yields(struct world *w);
-void host_exit(struct world *w);
+void host_exit(struct io_pool *ios);
 
 /* users.c: requests */
 void users_init(struct world *w);
