@@ -407,7 +407,7 @@ void lz_flush(struct lz *lz, struct lz_waiter *w);
 void lz_set_options(struct lz *lz, const struct lz_options *o);
 void lz_get_options(struct lz *lz, struct lz_options *o);
 
-/* lz_request_gc - clean until @zones more zones are free, however much is free already. */
+/* lz_request_gc - clean @zones zones worth it, however much is free already. */
 void lz_request_gc(struct lz *lz, u32 zones);
 /* lz_request_checkpoint - @w is called when a checkpoint begun after this is durable. */
 void lz_request_checkpoint(struct lz *lz, struct lz_waiter *w);
