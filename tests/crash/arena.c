@@ -124,7 +124,7 @@ void *arena_aligned(size_t align, size_t size)
 	}
 	if (!arena->base) {
 		arena->base = mmap(NULL, ARENA_BYTES, PROT_READ | PROT_WRITE,
-			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+				   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 		if (arena->base == MAP_FAILED)
 			abort();
 	}
