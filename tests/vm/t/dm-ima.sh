@@ -13,7 +13,8 @@ echo 'measure func=CRITICAL_DATA label=device-mapper' >$ima/policy || fail "IMA 
 
 # measured EVENT: what the last of these was about
 measured() {
-	awk -v e="$1" '$5 == e { d = $6 } END { print d }' $ima/ascii_runtime_measurements | xxd -r -p
+	awk -v e="$1" '$5 == e { d = $6 } END { print d }' $ima/ascii_runtime_measurements |
+		xxd -r -p
 }
 
 dev=$(make_nullb size=512) || fail "no null_blk"

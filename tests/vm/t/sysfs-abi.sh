@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# proves: Documentation/ABI and sysfs name the same files; they show exactly what was done, and the same as the status
+# proves: Documentation/ABI and sysfs name the same files, which show exactly what was done
 # vm: VM_ZNS=size=512M,zone=16M,cap=12M,open=14,active=14
 # timeout: 180
 . tests/vm/lib.sh
@@ -71,7 +71,7 @@ size = int(open("/sys/block/%s/size" % dm).read())
 assert num("logical_blocks") * 8 == size
 
 # The status line, by its description.
-status = subprocess.run(["dmsetup", "status", name], capture_output=True, text=True).stdout.split()[3:]
+status = subprocess.check_output(["dmsetup", "status", name], text=True).split()[3:]
 status = dict(zip(status[::2], status[1::2], strict=True))
 guide = open("Documentation/admin-guide/device-mapper/dm-lifezone.rst").read()
 keys = re.findall(r"^(\w+)  ", re.search(r"^mode  .*?^===", guide, re.M | re.S)[0], re.M)
@@ -88,7 +88,7 @@ options = list(status)[len(keys):]
 assert {p for p, a in entries.items() if a.startswith("(RW)")} <= set(options)
 
 # Counters since the last call; one is a sum.
-now = {p: num(p) for p, about in entries.items() if "Cumulative" in about and p != "meta_written_blocks"}
+now = {p: num(p) for p in files if "Cumulative" in entries[p] and p != "meta_written_blocks"}
 saved = os.path.join(os.path.dirname(sys.argv[0]), "seen." + name)
 if what == "moved":
     before = json.load(open(saved))
@@ -102,7 +102,10 @@ PY
 all() { must python3 "$W/abi.py" "$1" all; }
 moved() { must python3 "$W/abi.py" "$1" moved "${@:2}"; }
 # write NODE BLOCK BLOCKS: in one request
-write() { must dd if=/dev/zero of="$1" bs=$(($3 * 4096)) count=1 oflag=direct,seek_bytes seek=$(($2 * 4096)) status=none; }
+write() {
+	must dd if=/dev/zero of="$1" bs=$(($3 * 4096)) count=1 oflag=direct,seek_bytes \
+		seek=$(($2 * 4096)) status=none
+}
 dir() { echo "/sys/block/$(basename "$(readlink -f "/dev/mapper/$1")")/lifezone"; }
 
 null=$(make_nullb size=160 zone_capacity=3) || fail "no null_blk"
@@ -129,7 +132,8 @@ for class in not_set none short medium long extreme; do
 	write "$node" $((i * 100)) $((i + 2))
 	moved a user_written_blocks=$((i + 2)) $class/writes=$((i + 2)) $class/opens=1
 	equal "$(lz_sysfs a $class/zones)" 1 "zones of $class"
-	[ "$(lz_sysfs a $class/open_zone)" -lt 32 ] || fail "open zone of $class: $(lz_sysfs a $class/open_zone)"
+	zone=$(lz_sysfs a $class/open_zone)
+	[ "$zone" -lt 32 ] || fail "open zone of $class: $zone"
 	i=$((i + 1))
 done
 equal "$(lz_sysfs a zones_open)" 6 "open zones"
@@ -151,7 +155,8 @@ moved a checkpoints=1 root_written_blocks=2 ~node_written_blocks ~summary_writte
 equal $(($(lz_sysfs a last_checkpoint) - number)) 1 "last checkpoint"
 equal "$(lz_sysfs a delta_used)" 0 "changes since a checkpoint"
 equal "$(lz_sysfs a mapped_blocks)" 27 "mapped blocks"
-must dd if=/dev/mapper/a of=/dev/null bs=28k count=1 iflag=direct,skip_bytes skip=$((500 * 4096)) status=none
+must dd if=/dev/mapper/a of=/dev/null bs=28k count=1 iflag=direct,skip_bytes \
+	skip=$((500 * 4096)) status=none
 moved a user_read_blocks=7
 must python3 -c 'import os, sys; os.fsync(os.open(sys.argv[1], os.O_RDWR))' "$node"
 moved a flushes=1 ~commits ~journal_written_blocks ~summary_written_blocks
@@ -187,9 +192,9 @@ wait_for 20 cleaned || fail "$(lz_sysfs b resets_gc) zones cleaned"
 must dmsetup message b 0 commit
 copies=$(lz_sysfs b gc_copied_blocks)
 [[ $copies -gt 384 && $copies -lt 1152 ]] || fail "$copies blocks of two zones copied"
-moved b gc_victims=2 resets_gc=2 not_set/resets=2 gc_copied_blocks="$copies" not_set/copies="$copies" \
-	not_set/opens=1 flushes=1 ~commits ~journal_written_blocks ~summary_written_blocks \
-	~checkpoints ~node_written_blocks ~root_written_blocks
+moved b gc_victims=2 resets_gc=2 not_set/resets=2 gc_copied_blocks="$copies" \
+	not_set/copies="$copies" not_set/opens=1 flushes=1 ~commits ~journal_written_blocks \
+	~summary_written_blocks ~checkpoints ~node_written_blocks ~root_written_blocks
 must dmsetup suspend b
 must dmsetup resume b
 all b
@@ -224,8 +229,9 @@ for f in sorted(os.listdir(d)):
     text = open("Documentation/admin-guide/device-mapper/dm-lifezone.rst").read()
     row = re.search(r"^%s +((?:\w+, )*\w+(?: to \w+)?)  " % f, text, re.M)[1]
     good = re.findall(r"\w+", row.replace(" to ", ", "))
-    bad = [b"", b"\n", b" ", b"best", b"x" * 31, b"x" * 32, b"x" * 5000, b"-1", b"1.5", b"0x20", b"9" * 25,
-           good[0].encode() + b" " + good[1].encode(), good[0].encode() + b"x", good[0].upper().encode() + b"\n\n1"]
+    bad = [b"", b"\n", b" ", b"best", b"x" * 31, b"x" * 32, b"x" * 5000, b"-1", b"1.5",
+           b"0x20", b"9" * 25]
+    bad += [v.encode() for v in (" ".join(good), good[0] + "x", good[0].upper() + "\n\n1")]
     if good[0].isdigit():
         bad += [b"%d" % (int(good[0]) - 1), b"%d" % (int(good[1]) + 1)]
     for v in bad:

@@ -25,7 +25,7 @@ for f in glob.glob("/sys/kernel/tracing/events/lifezone/*/format"):
     # What trace-cmd and perf have to read: values, not names of enums.
     assert not re.search(r"\bLZ_", fmt), event + ": names of C in the format"
     for v, name in re.findall(r'\{ *(\d+), "(\w+)" *\}', fmt):
-        assert re.search(r"\b%s\s+%s\b" % (v, name), text), "%s: %s %s is not documented" % (event, v, name)
+        assert re.search(r"\b%s\s+%s\b" % (v, name), text), (event, v, name, "not documented")
 assert said == there, "documented: %s\nthere: %s" % (said, there)
 print(len(there), "tracepoints")
 PY
@@ -71,7 +71,8 @@ done
 note "full, overwritten, cleaned"
 write /dev/mapper/t 0 "$size"
 (cd "$W" && fio --name=t --filename=/dev/mapper/t --direct=1 --ioengine=libaio --iodepth=16 \
-	--rw=randwrite --bs=64k --io_size=400M --minimal) >"$W/fio" 2>&1 || fail "fio: $(cat "$W/fio")"
+	--rw=randwrite --bs=64k --io_size=400M --minimal) >"$W/fio" 2>&1 ||
+	fail "fio: $(cat "$W/fio")"
 must dmsetup message t 0 gc 3
 must blkdiscard -o 0 -l 100M /dev/mapper/t
 must dmsetup message t 0 checkpoint
@@ -79,8 +80,7 @@ must dmsetup message t 0 checkpoint
 must idle
 echo 0 >$trace/tracing_on
 counters >"$W/after"
-equal "$(grep -h -E '^(overrun|dropped events|commit overrun):' $trace/per_cpu/cpu*/stats | sort -u | tr '\n' ' ')" \
-	"commit overrun: 0 dropped events: 0 overrun: 0 " "events lost"
+mustnt grep -E '^(overrun|dropped events|commit overrun): [1-9]' $trace/per_cpu/cpu*/stats
 cat $trace/trace >"$W/text"
 echo 1 >$trace/options/fields
 cat $trace/trace >"$W/fields"
@@ -100,7 +100,8 @@ verdicts = ["use", "new", "finish", "wait"]
 FREE, OPEN, FULL, META = range(4)
 NONE = (1 << 32) - 1
 
-lines = lambda f: [l.split(": ", 2)[1:] for l in open(w + f).read().split("\n") if ": lifezone_" in l]
+lines = lambda f: [l.split(": ", 2)[1:] for l in open(w + f).read().split("\n")
+                   if ": lifezone_" in l]
 events = []
 for (event, text), (same, raw) in zip(lines("/text"), lines("/fields"), strict=True):
     f = {k: int(v) for k, v in re.findall(r"(\w+)=[^(]*\((-?\d+)\)", raw)}
@@ -108,7 +109,8 @@ for (event, text), (same, raw) in zip(lines("/text"), lines("/fields"), strict=T
     # The words say the same as the numbers.
     want = "%d,%d " % (dev >> 20, dev & 0xfffff) + {
         "lifezone_zone_state": lambda zone, old, new, valid, gen, **a:
-            f"zone {zone} class {classes[a['class']]} {states[old]} -> {states[new]} valid {valid} gen {gen}",
+            f"zone {zone} class {classes[a['class']]} {states[old]} -> {states[new]} "
+            f"valid {valid} gen {gen}",
         "lifezone_place": lambda zone, gc, verdict, open, free, **a:
             f"{('user', 'gc')[gc]} class {classes[a['class']]} -> {verdicts[verdict]} "
             f"zone {-1 if zone == NONE else zone} (open {open} free {free})",
@@ -141,9 +143,10 @@ for event, f in events:
         assert z < zones and now.get(z, FULL) == FULL and 0 < f["valid"] <= cap and f["age"] > 0, f
 for n, c in enumerate(classes):
     same(c + " opens", sum(f["new"] == OPEN and f["class"] == n for f in zs), delta(c + "/opens"))
-    same(c + " placed new", sum(f["verdict"] == 1 and f["class"] == n for f in of("place")), delta(c + "/opens"))
-    same(c + " resets", sum(f["new"] == FREE and f["old"] in (OPEN, FULL) and f["class"] == n for f in zs),
-         delta(c + "/resets"))
+    same(c + " placed new", sum(f["verdict"] == 1 and f["class"] == n for f in of("place")),
+         delta(c + "/opens"))
+    same(c + " resets", sum(f["new"] == FREE and f["old"] in (OPEN, FULL) and f["class"] == n
+                            for f in zs), delta(c + "/resets"))
 same("resets", sum(f["new"] == FREE for f in zs), delta("resets_user", "resets_gc", "resets_meta"))
 for s in "open", "full", "meta", "bad":
     n = states.index(s)
@@ -170,6 +173,7 @@ print("nodes", nodes, "of", delta("node_written_blocks"))
 assert 0 < nodes <= delta("node_written_blocks")
 PY
 IFS=: read -r major minor <"/sys/block/$dm/dev"
-must python3 "$W/events.py" "$W" $((major << 20 | minor)) "$(cat "/sys/block/${DEV##*/}/queue/nr_zones")" 3072
+zones=$(cat "/sys/block/${DEV##*/}/queue/nr_zones")
+must python3 "$W/events.py" "$W" $((major << 20 | minor)) "$zones" 3072
 must lz_remove t
 lz_check "$DEV"
