@@ -267,8 +267,10 @@ static int walk_block(struct lz *lz, struct walk *k, const void *block, struct l
 	int err;
 
 	if (w.type == LZ_BT_NODE || w.type == LZ_BT_ZNODE) {
+		if (!lz_valid(block, &w, NULL, 0))
+			return 0;
 		k->off++;
-		return lz_valid(block, &w, NULL, 0);
+		return 1;
 	}
 	w.type = LZ_BT_JOURNAL;
 	w.epoch = k->epoch;
@@ -304,6 +306,39 @@ static int walk_block(struct lz *lz, struct walk *k, const void *block, struct l
 	lz->committed = lz->commit.number;
 	k->nr_rec = 0;
 	return err ? err : 1;
+}
+
+/*
+ * What stands at @k is no block of the journal, and the journal may end there.
+ * But the last block of a commit is written only after all before it: if one of
+ * this epoch comes later, commits that were answered are damaged.
+ */
+static int check_end(struct lz *lz, const struct walk *k, u32 have, u8 *buf)
+{
+	struct lz_want w = {
+		.uuid = lz->si.uuid, .type = LZ_BT_JOURNAL, .epoch = k->epoch, .index = ~0ull,
+	};
+	u32 off, i, n;
+
+	for (off = k->off + 1; off < have; off += n) {
+		n = min(have - off, min(READ_BLOCKS, lz->append_max));
+		if (lz_read_sync(lz, lz_zone_addr(lz, k->zone, off), n, buf))
+			continue;
+		for (i = 0; i < n; i++) {
+			const struct lz_journal *j = (void *)(buf + (size_t)i * LZ_BLOCK_SIZE);
+
+			w.addr = lz_zone_addr(lz, k->zone, off + i);
+			if (!lz_valid(j, &w, NULL, 0) || le64_to_cpu(j->h.seq) < k->seq ||
+			    le32_to_cpu(j->more) || le32_to_cpu(j->next_zone) != LZ_NONE)
+				continue;
+			lz_say(lz, 'e',
+			       "journal: zone %u, offset %u is damaged: commit %llu ends after it, at offset %u",
+			       k->zone, k->off, (unsigned long long)le64_to_cpu(j->h.index),
+			       off + i);
+			return -EUCLEAN;
+		}
+	}
+	return 0;
 }
 
 /* lz_replay - applies the journal; leaves js where it ended. */
@@ -353,6 +388,11 @@ int lz_replay(struct lz *lz, const struct lz_zone_report *rep, const struct lz_r
 			lz_say(lz, 'e', "journal: its links run in a circle");
 			err = -EUCLEAN;
 		}
+	}
+	if (!err) {
+		have = rep[k.zone].cond == LZ_COND_FULL ? lz->g.zone_cap :
+			min(rep[k.zone].wp, lz->g.zone_cap);
+		err = check_end(lz, &k, have, buf);
 	}
 	lz->js->zone = k.zone;
 	lz->jseq = k.seq;
