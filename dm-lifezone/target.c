@@ -442,16 +442,18 @@ static int lz_read_super(struct lz_target *lt)
 		case -EPROTONOSUPPORT:
 			ti->error = "Format version or feature is not supported";
 			break;
+		case -EINVAL:
+			ti->error = "Drive is not the one that was formatted";
+			break;
 		default:
 			ti->error = "Superblock cannot be read";
 		}
 		return r;
 	}
-	if (si->zone_blocks != g->zone_blocks || si->nr_zones > g->nr_zones ||
-	    si->zone_cap > g->zone_cap) {
-		DMERR("%s: formatted: %u zones of %u/%u blocks; drive: %u of %u/%u",
-		      lz_target_name(lt), si->nr_zones, si->zone_cap, si->zone_blocks,
-		      g->nr_zones, g->zone_cap, g->zone_blocks);
+	if (si->zone_cap < g->zone_cap && g->max_open) {
+		/* Written as far as they were formatted, zones would still count as open. */
+		DMERR("%s: formatted for zones of capacity %u; the drive's have %u",
+		      lz_target_name(lt), si->zone_cap, g->zone_cap);
 		ti->error = "Drive is not the one that was formatted";
 		return -EINVAL;
 	}

@@ -151,9 +151,10 @@ static bool holds_data(struct drive *d)
 			 uuid, *si.label ? " " : "", si.label);
 		return true;
 	}
-	if (ret == -EPROTONOSUPPORT || ret == -EUCLEAN) {
+	if (ret == -EPROTONOSUPPORT || ret == -EUCLEAN || ret == -EINVAL) {
 		complain(d->path, "already holds a lifezone device %s (--force formats anew)",
-			 ret == -EUCLEAN ? "that is damaged" : "of another version");
+			 ret == -EUCLEAN ? "that is damaged" :
+			 ret == -EINVAL ? "of a drive with other zones" : "of another version");
 		return true;
 	}
 	/* Its own descriptor: libblkid's buffers are not aligned for direct I/O. */

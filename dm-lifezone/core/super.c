@@ -55,7 +55,7 @@ static int check_super(struct lz *lz, const struct lz_super_info *si, bool quiet
 			       "formatted for %u zones of %u blocks, capacity %u; the drive has %u of %u, capacity %u",
 			       si->nr_zones, si->zone_blocks, si->zone_cap, g->nr_zones,
 			       g->zone_blocks, g->zone_cap);
-		return -EUCLEAN;
+		return -EINVAL;
 	}
 	return 0;
 }
