@@ -577,7 +577,7 @@ static int lz_ctr(struct dm_target *ti, unsigned int argc, char **argv)
 
 	r = dm_get_device(ti, dm_shift_arg(&as), dm_table_get_mode(ti->table), &lt->dev);
 	if (r) {
-		ti->error = "Cannot open device, or it is in use";
+		ti->error = r == -EBUSY ? "Device is in use" : "Cannot open device";
 		goto no_dev;
 	}
 	lt->bdev = lt->dev->bdev;
