@@ -188,8 +188,8 @@ static u32 last_root(struct lz *lz, u32 zone, const struct lz_zone_report *rep,
 int lz_root_find(struct lz *lz, const struct lz_zone_report *rep, struct lz_root *root)
 {
 	struct lz_root *r = lz_alloc_blocks(1);
+	u32 i, off, best_off = 0;
 	u64 best = 0;
-	u32 i, off;
 
 	if (!r)
 		return -ENOMEM;
@@ -198,6 +198,7 @@ int lz_root_find(struct lz *lz, const struct lz_zone_report *rep, struct lz_root
 		if (!off || !root_at(lz, i, off, r) || le64_to_cpu(r->h.seq) <= best)
 			continue;
 		best = le64_to_cpu(r->h.seq);
+		best_off = off;
 		memcpy(root, r, sizeof(*root));
 		lz->root_zone = i;
 		lz->root_off = rep[i].cond == LZ_COND_OPEN ? rep[i].wp : lz->g.zone_cap;
@@ -205,5 +206,11 @@ int lz_root_find(struct lz *lz, const struct lz_zone_report *rep, struct lz_root
 	lz_free_blocks(r);
 	if (!best)
 		lz_say(lz, 'e', "no valid checkpoint root in zones 0 and 1");
+	/* A root cut short while it was written looks the same, and is not missed. */
+	else if (rep[lz->root_zone].cond == LZ_COND_OPEN && best_off + 1 < lz->root_off)
+		lz_say(lz, 'w',
+		       "root zone %u: %u blocks after checkpoint %llu at offset %u are no roots: cut short, or damaged",
+		       lz->root_zone, lz->root_off - best_off - 1, (unsigned long long)best,
+		       best_off);
 	return best ? 0 : -EUCLEAN;
 }
