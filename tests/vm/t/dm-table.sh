@@ -83,6 +83,66 @@ must dmsetup load t0 --table "$line"
 must dmsetup resume t0
 equal "$(dmsetup table t0)" "$line" "table after loading it again"
 
+note "every option at a value that is not its default"
+# Options and their values by the guide's table, defaults by the status.
+must dmsetup load t0 --table "0 $n lifezone $DEV"
+must dmsetup resume t0
+equal "$(table)" "" "table without options"
+options=$(lz_status t0 | grep -o 'policy .*')
+cat >"$W/options.py" <<'PY'
+import re, sys
+now = sys.argv[1].split()
+text = open("Documentation/admin-guide/device-mapper/dm-lifezone.rst").read()
+text = re.search(r"\nOptions\n===+\n(.*?)\n\n[^\n]+\n===", text, re.S)[1]
+rows = re.findall(r"^(\w+) +(.*?)  +(\w+)  ", text, re.M)[1:]
+rows = {k: (v, default) for k, v, default in rows}
+assert {k: d for k, (_, d) in rows.items()} == dict(zip(now[::2], now[1::2])), (rows, now)
+for i in 0, 1:
+    words = []
+    for k, (v, default) in rows.items():
+        v = re.findall(r"\w+", v.replace(" to ", " ").replace("and more", "5"))
+        v = [w for w in v if w != default]
+        words += [k, v[i % len(v)] if default != "0" else str(int(v[-1]) + i)]
+    print(len(words), *words)
+PY
+python3 "$W/options.py" "$options" >"$W/lines" || fail "options as documented"
+while read -r words; do
+	must dmsetup load t0 --table "0 $n lifezone $DEV $words"
+	must dmsetup resume t0
+	equal "$(table)" "$words" "all options"
+	equal "$(lz_status t0 | grep -o 'policy .*')" "${words#* }" "all options in the status"
+	again=$(dmsetup table t0)
+	must dmsetup load t0 --table "$again"
+	must dmsetup resume t0
+	equal "$(dmsetup table t0)" "$again" "all options, loaded again"
+done <"$W/lines"
+# Set by message while none was given; set back they are not in the line.
+must dmsetup load t0 --table "0 $n lifezone $DEV"
+must dmsetup resume t0
+read -r _ words <"$W/lines"
+want=''
+while read -r key value; do
+	[ "$(stat -c %a "$d/$key")" = 644 ] || continue
+	must dmsetup message t0 0 set "$key" "$value"
+	want+=" $key $value"
+	equal "$(table)" "$(wc -w <<<"$want")$want" "table after set $key"
+done < <(xargs -n2 <<<"$words")
+equal "$(wc -w <<<"$want")" 12 "words of live options"
+again=$(dmsetup table t0)
+must dmsetup load t0 --table "$again"
+must dmsetup resume t0
+equal "$(dmsetup table t0)" "$again" "options set by message, loaded again"
+must dmsetup load t0 --table "0 $n lifezone $DEV"
+must dmsetup resume t0
+equal "$(lz_status t0 | grep -o 'policy .*')" "$options" "defaults again"
+while read -r key value; do
+	[ "$(stat -c %a "$d/$key")" = 644 ] || continue
+	was=$(lz_status t0 "$key")
+	must dmsetup message t0 0 set "$key" "$value"
+	must dmsetup message t0 0 set "$key" "$was"
+	equal "$(table)" "" "table after $key was set back"
+done < <(xargs -n2 <<<"$words")
+
 note "one at a time"
 refused 'in use by another mapped device' dmsetup create t1 --table "0 $n lifezone $DEV"
 must dmsetup suspend t0
