@@ -180,6 +180,31 @@ static void recover_long_journal(struct kunit *test)
 	ram_check(r);
 }
 
+/* Where a later commit stands, the journal did not end: that is told. */
+static void recover_journal_rot(struct kunit *test)
+{
+	struct ram *r = test->priv;
+	u64 last;
+	u32 i;
+
+	for (i = 0; i < 5; i++) {
+		KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_LONG, 10 * i, 1), 0);
+		KUNIT_ASSERT_EQ(test, ram_flush(r), 0);
+	}
+	last = (u64)r->lz->js->zone * r->g.zone_blocks + r->lz->js->off - 1;
+	ram_cut(r);
+	((u8 *)ram_block(r, last - 2))[300] ^= 1;
+	r->said[0] = 0;
+	KUNIT_EXPECT_EQ(test, ram_load(r, 0), -EUCLEAN);
+	KUNIT_EXPECT_TRUE_MSG(test, strstr(r->said, "is damaged: commit"), "(%s)", r->said);
+	((u8 *)ram_block(r, last - 2))[300] ^= 1;
+	/* The last one may have been cut short. */
+	((u8 *)ram_block(r, last))[300] ^= 1;
+	again(r);
+	KUNIT_EXPECT_EQ(test, ram_read(r, 30), r->version[30]);
+	KUNIT_EXPECT_EQ(test, ram_read(r, 40), 0u);
+}
+
 /* At random: every flush holds over every cut. */
 static void recover_random(struct kunit *test)
 {
@@ -331,6 +356,7 @@ static struct kunit_case recover_cases[] = {
 	KUNIT_CASE(recover_zone_facts),
 	KUNIT_CASE(recover_root_rolls),
 	KUNIT_CASE(recover_long_journal),
+	KUNIT_CASE(recover_journal_rot),
 	KUNIT_CASE(recover_random),
 	KUNIT_CASE(recover_read_only),
 	KUNIT_CASE(recover_one_root_zone),
