@@ -14,7 +14,9 @@ sed "s|@SBINDIR@|$(dirname "$(command -v lifezone)")|" tools/udev/61-lifezone.ru
 	>/run/udev/rules.d/61-lifezone.rules
 udevadm control --reload
 udevadm trigger --settle "$DEV"
-equal "$(udevadm info -q property --property=ID_FS_TYPE --value "$DEV")" lifezone ID_FS_TYPE
+property() { udevadm info -q property --property="$1" --value "$DEV"; }
+is_lifezone() { [ "$(property ID_FS_TYPE)" = lifezone ]; }
+wait_for 10 is_lifezone || fail "udev says of $DEV: $(udevadm info -q property "$DEV")"
 equal "$(readlink -f /dev/disk/by-lifezone-uuid/$uuid)" "$DEV" "link by UUID"
 equal "$(readlink -f /dev/disk/by-lifezone-label/fast)" "$DEV" "link by label"
 rm /run/udev/rules.d/61-lifezone.rules
