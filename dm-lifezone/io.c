@@ -261,6 +261,20 @@ static inline void lz_part_make(struct lz_target *lt, struct lz_part *part,
 }
 
 /*
+ * As bio_split_rw_at(), where the first block is in pieces: a split within it is
+ * rounded down to the drive's blocks, and 0, before 6.18, says that all fits.
+ */
+static noinline int lz_split_fine(struct lz_target *lt, struct lz_part *part)
+{
+	struct queue_limits limits = bdev_get_queue(lt->bdev)->limits;
+	unsigned int segs;
+
+	limits.logical_block_size = SECTOR_SIZE;
+	limits.zone_write_granularity = SECTOR_SIZE;
+	return bio_split_rw_at(&part->bio, &limits, &segs, lt->max_append);
+}
+
+/*
  * How much of @part's range one append may be: the block layer does not split
  * appends, so its limits of length and segments are ours to respect. 0: memory
  * that the drive cannot be given, not even a block of it.
@@ -274,8 +288,11 @@ static unsigned int lz_part_fit(struct lz_target *lt, struct lz_part *part)
 	/* The common case: one block, in one page. */
 	if (likely(bytes == LZ_BLOCK_SIZE && bio_iter_len(&part->bio, part->rest) == bytes))
 		return bytes;
-	split = bio_split_rw_at(&part->bio, &bdev_get_queue(lt->bdev)->limits, &segs,
-				lt->max_append);
+	if (unlikely(mp_bvec_iter_len(part->bio.bi_io_vec, part->rest) < LZ_BLOCK_SIZE))
+		split = lz_split_fine(lt, part);
+	else
+		split = bio_split_rw_at(&part->bio, &bdev_get_queue(lt->bdev)->limits, &segs,
+					lt->max_append);
 	if (split < 0)
 		return 0;
 	if (split)
