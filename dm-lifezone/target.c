@@ -492,7 +492,6 @@ static int lz_report_zone(struct blk_zone *z, unsigned int idx, void *data)
 	if (lz_zone_is_runt(lt, z) || nr >= lt->geometry.nr_zones)
 		return 0;
 	r = &rep->z[nr];
-	/* A write pointer within a block: the block is not ours, but it is used. */
 	r->wp = DIV_ROUND_UP_ULL(z->wp - z->start, LZ_BLOCK_SECTORS);
 	r->wp = min(r->wp, lt->geometry.zone_cap);
 	switch (z->cond) {
@@ -504,6 +503,7 @@ static int lz_report_zone(struct blk_zone *z, unsigned int idx, void *data)
 	case BLK_ZONE_COND_EXP_OPEN:
 	case BLK_ZONE_COND_CLOSED:
 		r->cond = LZ_COND_OPEN;
+		r->torn = (z->wp - z->start) % LZ_BLOCK_SECTORS;
 		break;
 	case BLK_ZONE_COND_FULL:
 		r->cond = LZ_COND_FULL;

@@ -138,7 +138,8 @@ static bool take_zone(struct drive *d, const struct blk_zone *z, u32 zone_sector
 	default:
 		/* An offline or read-only zone may claim anything here too. */
 		r->wp = z->wp >= z->start && z->wp - z->start <= z->len ?
-			(z->wp - z->start) / LZ_BLOCK_SECTORS : d->g.zone_blocks;
+			DIV_ROUND_UP(z->wp - z->start, LZ_BLOCK_SECTORS) : d->g.zone_blocks;
+		r->torn = r->cond == LZ_COND_OPEN && (z->wp - z->start) % LZ_BLOCK_SECTORS;
 	}
 	return true;
 }

@@ -45,12 +45,15 @@ enum lz_zone_cond {
 
 /**
  * struct lz_zone_report - one zone as the drive reports it
- * @wp: write pointer (blocks from the zone's start); the capacity when full
+ * @wp: write pointer (blocks from the zone's start), rounded up; the capacity
+ *	when full
  * @cond: enum lz_zone_cond
+ * @torn: the write pointer is within a block, so that nothing more fits the zone
  */
 struct lz_zone_report {
 	u32 wp;
 	u8 cond;
+	bool torn;
 };
 
 enum lz_op {
@@ -322,12 +325,12 @@ struct lz *lz_new(const struct lz_geometry *g, const struct lz_options *o,
 #define LZ_LOAD_RO	0x1u	/* recover in RAM only, never write */
 /*
  * lz_load - recover: find the newest root, replay the journal, bring the zones
- * in line, write a fresh checkpoint. @z: one report per zone. After it, users
- * may come. Cut at any point, it does no harm and can be run again.
+ * in line, write a fresh checkpoint. @z: one report per zone, changed with the
+ * zones. After it, users may come. Cut at any point, it does no harm and can be run again.
  * Errors: as lz_probe(); -EUCLEAN: metadata or zones are not as they must be
  * (a line says which); -ENOMEM; -EIO.
  */
-int lz_load(struct lz *lz, const struct lz_zone_report *z, u32 flags);
+int lz_load(struct lz *lz, struct lz_zone_report *z, u32 flags);
 /*
  * lz_stop - no GC, everything committed, clean checkpoint written, nothing in
  * flight any more. The caller has drained its own requests. lz_start() undoes it.

@@ -359,7 +359,7 @@ static bool restore_ring(struct lz *lz, const struct lz_replay *r, u32 zone,
 
 struct load {
 	struct lz_replay r;
-	const struct lz_zone_report *rep;
+	struct lz_zone_report *rep;
 	u8 *named;
 	void *buf;
 	u32 stale;
@@ -446,7 +446,8 @@ static int adopt_data(struct lz *lz, struct load *l, u32 zone)
 		z->gen++;
 		return adopt_free(lz, l, zone);
 	}
-	if (rep->cond == LZ_COND_EMPTY || (z->need > rep->wp && rep->cond == LZ_COND_OPEN)) {
+	if (rep->cond == LZ_COND_EMPTY ||
+	    (z->need > rep->wp && (rep->cond == LZ_COND_OPEN || rep->torn))) {
 		lz_say(lz, 'e',
 		       "zone %u: %d blocks in use, but its write pointer is %u, not past %u: was it reset by someone else?",
 		       zone, atomic_read(&z->valid), rep->wp, z->need);
@@ -523,14 +524,38 @@ static int adopt_meta(struct lz *lz, struct load *l, u32 zone, u32 node_zone)
 	return 0;
 }
 
+/*
+ * Sectors smaller than a block may be written in part when power goes. What is
+ * in such a zone is in it, and nothing more can be.
+ */
+static int close_torn(struct lz *lz, struct load *l)
+{
+	int err = 0;
+	u32 i;
+
+	for (i = 0; i < lz->g.nr_zones && !err; i++) {
+		struct lz_zone_report *rep = &l->rep[i];
+
+		if (!rep->torn || rep->cond != LZ_COND_OPEN)
+			continue;
+		if (!l->ro)
+			err = finish_zone(lz, i);
+		rep->cond = LZ_COND_FULL;
+		if (i == lz->root_zone)
+			lz->root_off = lz->g.zone_cap;
+	}
+	return err;
+}
+
 static int reconcile(struct lz *lz, struct load *l, u32 node_zone)
 {
 	u32 i;
-	int err = 0;
+	int err;
 
 	/* What is open without need goes first: the drive's limit counts it. */
 	if (l->rep[lz->root_zone ^ 1].cond == LZ_COND_OPEN && !l->ro)
 		finish_zone(lz, lz->root_zone ^ 1);
+	err = close_torn(lz, l);
 	for (i = 2; i < lz->g.nr_zones && !err; i++) {
 		if (lz->zone[i].state == LZ_ZS_FREE ||
 		    (lz->zone[i].state == LZ_ZS_BAD && !atomic_read(&lz->zone[i].valid)))
@@ -623,7 +648,7 @@ static int load(struct lz *lz, struct load *l)
 	return 0;
 }
 
-int lz_load(struct lz *lz, const struct lz_zone_report *rep, u32 flags)
+int lz_load(struct lz *lz, struct lz_zone_report *rep, u32 flags)
 {
 	struct load l = { .rep = rep, .ro = flags & LZ_LOAD_RO };
 	int err;

@@ -7,8 +7,9 @@
  * durable one: durable is a prefix of it. A flush makes durable what had
  * completed when it was submitted, the least a drive promises; FUA a write and
  * the prefix of its zone. At a cut each zone independently keeps some length
- * between the durable and the written one. Resets and finishes are durable once
- * executed.
+ * between the durable and the written one; or, on drives that do so, all of it,
+ * with rubbish in blocks that were not durable, or some with the last block torn.
+ * Resets and finishes are durable once executed.
  *
  * Ordinary writes to a zone execute one at a time in the order of submission,
  * as the block layer's zone write plugs arrange it; everything else in any order.
@@ -332,12 +333,14 @@ static void reset_zone(struct drive *d, struct drive_zone *z)
 	z->wp = 0;
 	z->done = 0;
 	z->durable = 0;
+	z->torn = false;
 	z->gen++;
 }
 
 static void finish_zone(struct drive *d, struct drive_zone *z)
 {
 	z->wp = d->g.zone_cap;
+	z->torn = false;
 	z->fill = rnd_below(&d->rnd, DRIVE_NR_FILLS);
 	set_cond(d, z, LZ_COND_FULL);
 }
@@ -349,6 +352,8 @@ static void execute_write(struct drive *d, struct drive_cmd *c)
 	if (c->op == LZ_OP_WRITE && c->off != z->wp)
 		d->fail(d->ctx, "zone %u: write at %u, write pointer at %u", c->zone, c->off,
 			z->wp);
+	if (z->torn)
+		d->fail(d->ctx, "zone %u: %s behind a torn block", c->zone, drive_op_name(c->op));
 	if (z->cond == LZ_COND_FULL || z->wp + c->n > d->g.zone_cap)
 		d->fail(d->ctx, "zone %u: %s of %u blocks at %u is beyond the capacity",
 			c->zone, drive_op_name(c->op), c->n, z->wp);
@@ -639,13 +644,52 @@ static u32 cut_length(struct drive *d, u32 how, bool chosen, u32 lo, u32 hi)
 	return rnd_range(&d->rnd, lo, hi);
 }
 
+/* The first @sound sectors of a block are left of it. */
+static void spoil(struct drive *d, struct drive_block *b, u32 sound)
+{
+	u8 *data;
+	u32 i;
+
+	if (!sound || !b->data) {
+		if (b->data)
+			block_put(d, b->data);
+		b->data = NULL;
+		b->tag = DRIVE_TAG_GARBAGE;
+		return;
+	}
+	/* It may belong to another. */
+	data = block_get(d);
+	memcpy(data, b->data, LZ_BLOCK_SIZE);
+	block_put(d, b->data);
+	b->data = data;
+	for (i = sound * 512; i < LZ_BLOCK_SIZE; i++)
+		data[i] = rnd_u64(&d->rnd);
+}
+
+static void cut_holes(struct drive *d, struct drive_zone *z)
+{
+	u32 share = rnd_range(&d->rnd, 1, 1000), i;
+
+	for (i = z->durable; i < z->data; i++)
+		if (rnd_permille(&d->rnd, share))
+			spoil(d, &z->b[i], rnd_below(&d->rnd, 8));
+}
+
 static void cut_zone(struct drive *d, struct drive_zone *z, u32 how, bool chosen)
 {
 	u32 keep = z->data;
 
-	if (z->durable < z->data && z->cond <= LZ_COND_FULL)
-		keep = cut_length(d, how, chosen, z->durable, z->data);
+	if (z->durable < z->data && z->cond <= LZ_COND_FULL) {
+		if (d->loss == DRIVE_HOLES && rnd_below(&d->rnd, 2))
+			cut_holes(d, z);
+		else
+			keep = cut_length(d, how, chosen, z->durable, z->data);
+	}
 	if (z->cond == LZ_COND_OPEN) {
+		if (d->loss == DRIVE_TEARS && keep < z->data && rnd_below(&d->rnd, 2)) {
+			spoil(d, &z->b[keep++], rnd_range(&d->rnd, 1, 7));
+			z->torn = true;
+		}
 		drop_blocks(d, z, keep);
 		z->wp = keep;
 		if (!keep)
@@ -729,13 +773,6 @@ static const struct lz_hdr *header(const struct drive_zone *z, u32 off, u16 type
 	return h && le16_to_cpu(h->type) == type ? h : NULL;
 }
 
-static void rot(struct drive *d, struct drive_zone *z, u32 off)
-{
-	block_put(d, z->b[off].data);
-	z->b[off].data = NULL;
-	z->b[off].tag = DRIVE_TAG_GARBAGE;
-}
-
 void drive_rot(struct drive *d)
 {
 	struct drive_zone *z = &d->z[rnd_below(&d->rnd, 2)];
@@ -743,7 +780,7 @@ void drive_rot(struct drive *d)
 
 	if (rnd_below(&d->rnd, 2)) {
 		if (header(z, 0, LZ_BT_SUPER) && header(z, 1, LZ_BT_SUPER))
-			rot(d, z, rnd_below(&d->rnd, 2));
+			spoil(d, &z->b[rnd_below(&d->rnd, 2)], 0);
 		return;
 	}
 	if (z->data < 3)
@@ -751,7 +788,7 @@ void drive_rot(struct drive *d)
 	a = header(z, z->data - 2, LZ_BT_ROOT);
 	b = header(z, z->data - 1, LZ_BT_ROOT);
 	if (a && b && a->seq == b->seq)
-		rot(d, z, z->data - 1 - rnd_below(&d->rnd, 2));
+		spoil(d, &z->b[z->data - 1 - rnd_below(&d->rnd, 2)], 0);
 }
 
 void drive_report(const struct drive *d, struct lz_zone_report *r)
@@ -761,5 +798,6 @@ void drive_report(const struct drive *d, struct lz_zone_report *r)
 	for (i = 0; i < d->g.nr_zones; i++) {
 		r[i].wp = d->z[i].wp;
 		r[i].cond = d->z[i].cond;
+		r[i].torn = d->z[i].torn;
 	}
 }

@@ -68,6 +68,12 @@ struct drive_block {
 /* What reads return where a full zone holds nothing that survived. */
 enum drive_fill { DRIVE_FILL_ZEROS, DRIVE_FILL_ONES, DRIVE_FILL_GARBAGE, DRIVE_NR_FILLS };
 
+/*
+ * How what is not durable goes, with a prefix of it: all, or the write pointer
+ * stays and blocks before it are rubbish, or the last sectors of a block are.
+ */
+enum drive_loss { DRIVE_PREFIX, DRIVE_HOLES, DRIVE_TEARS, DRIVE_NR_LOSSES };
+
 /* What is wrong with a zone. */
 enum drive_fault {
 	DRIVE_SOUND,
@@ -90,6 +96,7 @@ enum drive_fault {
  * @cond: enum lz_zone_cond
  * @fill: enum drive_fill, for @data..@wp
  * @fault: enum drive_fault
+ * @torn: the write pointer is within the last block
  * @stopped: scratch of a cut: a write in it was torn
  * @reads: commands in flight
  * @writes: commands in flight
@@ -107,6 +114,7 @@ struct drive_zone {
 	u8 cond;
 	u8 fill;
 	u8 fault;
+	bool torn;
 	bool stopped;
 	u32 reads;
 	u32 writes;
@@ -128,6 +136,7 @@ struct drive_zone {
  * @read_only: a write of any kind is a failure
  * @reads_anywhere: reads beyond the write pointer are allowed (recovery looks
  *	for the end of the log)
+ * @loss: enum drive_loss
  * @full_permille: chance of an open zone to come back full from a cut
  * @free_blocks: spare 4 KiB blocks, linked through their first word
  * @free_snaps: likewise
@@ -148,6 +157,7 @@ struct drive {
 	u64 seq;
 	bool read_only;
 	bool reads_anywhere;
+	u8 loss;
 	u32 full_permille;
 	void *free_blocks;
 	void *free_snaps;

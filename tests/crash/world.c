@@ -178,6 +178,7 @@ static void random_load(struct world *w)
 		l->step_ns = step_ns[0];
 		w->o.commit_ms = 1000;
 	}
+	w->d->loss = rnd_below(r, 2) ? DRIVE_PREFIX : rnd_below(r, DRIVE_NR_LOSSES);
 	w->d->full_permille = rnd_below(r, 10) ? 0 : rnd_range(r, 100, 1000);
 }
 

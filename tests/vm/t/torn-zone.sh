@@ -1,0 +1,52 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# proves: on sectors of 512 bytes, zones whose last block was written in part are closed, and nothing in them is lost
+# vm: VM_ZNS=none
+# timeout: 180
+. tests/vm/lib.sh
+
+dev=$(make_nullb size=128 blocksize=512 zone_size=4 zone_capacity=3 zone_max_open=6 \
+	zone_max_active=6) || fail "no null_blk"
+must lz_format --quiet "$dev"
+table=$(lifezone table "$dev")
+
+# tear PATTERN: one sector more in every open zone that matches; their number
+tear() {
+	local zone=0 n=0 start wp cond
+	while read -r start wp cond; do
+		zone=$((zone + 1))
+		[[ $zone =~ $1 && $cond =~ oi|oe|cl ]] || continue
+		dd if=/dev/urandom of="$dev" bs=512 count=1 seek=$((start + wp)) oflag=direct \
+			conv=notrunc status=none || fail "sector $start + $wp"
+		n=$((n + 1))
+	done < <(blkzone report "$dev" |
+		sed -E 's/.*start: (\w+),.*wptr (\w+) .*zcond: *\w+\((\w+)\).*/\1 \2 \3/')
+	echo $n
+}
+
+fill() {	# SEED: writes with every lifetime, read back
+	local h
+	for h in 0 1 2 3 4 5; do
+		must fio --name=f --filename="$(node_with_hint /dev/mapper/t0 $h)" --direct=1 --rw=randwrite \
+			--bs=4k-64k --offset=$((h * 8))M --size=8M --io_size=6M --fsync=16 --randseed="$1" \
+			--verify=crc32c --do_verify=1 --verify_fatal=1 --minimal >"$W/fio" 2>&1
+	done
+}
+
+# Root zones are the first two, the log and the data lie in the others.
+for zones in '^[12]$' '^([3-9]|..)$' .; do
+	note "zones $zones"
+	must dmsetup create t0 --table "$table"
+	fill 1
+	before=$(sha256sum </dev/mapper/t0)
+	must lz_remove t0
+	n=$(tear "$zones") || fail "$n"
+	[ "$n" -gt 0 ] || fail "no zone to tear"
+	lz_check "$dev"
+	must dmsetup create t0 --table "$table"
+	equal "$(sha256sum </dev/mapper/t0)" "$before" "what was written"
+	fill 2
+	equal "$(lz_sysfs t0 zones_set_aside)" 0 "zones set aside"
+	must lz_remove t0
+	lz_check "$dev"
+done
