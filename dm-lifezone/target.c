@@ -303,12 +303,14 @@ static bool lz_zone_is_runt(const struct lz_target *lt, const struct blk_zone *z
  * struct lz_survey - what .ctr gathers of the zones
  * @lt: target
  * @cap: least capacity of a sequential zone (sectors)
+ * @cap_max: and the largest
  * @seq: a sequential zone was seen
  * @why: what is wrong with the drive
  */
 struct lz_survey {
 	struct lz_target *lt;
 	u64 cap;
+	u64 cap_max;
 	bool seq;
 	char *why;
 };
@@ -338,8 +340,10 @@ static int lz_survey_zone(struct blk_zone *z, unsigned int idx, void *data)
 	}
 	s->seq = true;
 	/* A dead zone may claim anything. */
-	if (z->cond != BLK_ZONE_COND_OFFLINE && z->capacity)
+	if (z->cond != BLK_ZONE_COND_OFFLINE && z->capacity) {
 		s->cap = min_t(u64, s->cap, z->capacity);
+		s->cap_max = max_t(u64, s->cap_max, z->capacity);
+	}
 	return 0;
 }
 
@@ -395,6 +399,13 @@ static int lz_survey_drive(struct lz_target *lt)
 	lt->zone_shift = ilog2(g->zone_blocks);
 	lt->seq_start = (sector_t)lt->nr_conv * zone_sectors;
 
+	if (g->max_open && s.cap_max != (u64)g->zone_cap * LZ_BLOCK_SECTORS) {
+		/* Written as far as we do, the larger ones would still count as open. */
+		DMERR("%s: zone capacities of %llu to %llu sectors; a drive that limits open zones must have equal ones, in blocks of 4 KiB",
+		      lz_target_name(lt), s.cap, s.cap_max);
+		ti->error = "Unsupported zone capacity";
+		return -EINVAL;
+	}
 	if (g->max_open && g->max_open < LZ_MAX_OPEN_MIN) {
 		DMERR("%s: drive allows %u open zones; at least %u are needed",
 		      lz_target_name(lt), g->max_open, LZ_MAX_OPEN_MIN);
@@ -451,7 +462,7 @@ static int lz_read_super(struct lz_target *lt)
 		return r;
 	}
 	if (si->zone_cap < g->zone_cap && g->max_open) {
-		/* Written as far as they were formatted, zones would still count as open. */
+		/* As with zones of different capacities. */
 		DMERR("%s: formatted for zones of capacity %u; the drive's have %u",
 		      lz_target_name(lt), si->zone_cap, g->zone_cap);
 		ti->error = "Drive is not the one that was formatted";

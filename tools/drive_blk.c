@@ -96,11 +96,17 @@ static u8 cond_of(const struct blk_zone *z)
 	}
 }
 
+/* Capacities of zones (sectors). */
+struct caps {
+	u64 min;
+	u64 max;
+};
+
 /* Takes in one zone; false: the drive cannot be used, and it has said why. */
 static bool take_zone(struct drive *d, const struct blk_zone *z, u32 zone_sectors, bool has_cap,
-		      u32 *cap)
+		      struct caps *caps)
 {
-	u64 blocks = (has_cap ? z->capacity : z->len) / LZ_BLOCK_SECTORS;
+	u64 cap = has_cap ? z->capacity : z->len;
 	unsigned long long nr = z->start / zone_sectors;
 	struct lz_zone_report *r;
 
@@ -126,8 +132,10 @@ static bool take_zone(struct drive *d, const struct blk_zone *z, u32 zone_sector
 	r = &d->z[d->g.nr_zones++];
 	r->cond = cond_of(z);
 	/* A dead zone may claim anything. */
-	if (r->cond != LZ_COND_OFFLINE && blocks)
-		*cap = min_t(u64, *cap, blocks);
+	if (r->cond != LZ_COND_OFFLINE && cap) {
+		caps->min = min(caps->min, cap);
+		caps->max = max(caps->max, cap);
+	}
 	switch (r->cond) {
 	case LZ_COND_EMPTY:
 		r->wp = 0;
@@ -144,10 +152,10 @@ static bool take_zone(struct drive *d, const struct blk_zone *z, u32 zone_sector
 	return true;
 }
 
-static bool report(struct drive *d, u32 zone_sectors, u32 nr, u64 sectors)
+static bool report(struct drive *d, u32 zone_sectors, u32 nr, u64 sectors, struct caps *caps)
 {
 	struct blk_zone_report *rep;
-	u32 i, cap = d->g.zone_blocks, seen = 0;
+	u32 i, seen = 0;
 	bool ok = true;
 	u64 pos = 0;
 
@@ -170,22 +178,23 @@ static bool report(struct drive *d, u32 zone_sectors, u32 nr, u64 sectors)
 			break;
 		for (i = 0; i < rep->nr_zones && ok && seen < nr; i++, seen++) {
 			ok = take_zone(d, &rep->zones[i], zone_sectors,
-				       rep->flags & BLK_ZONE_REP_CAPACITY, &cap);
+				       rep->flags & BLK_ZONE_REP_CAPACITY, caps);
 			pos = rep->zones[i].start + rep->zones[i].len;
 		}
 	}
 	free(rep);
 	if (!ok)
 		return false;
-	d->g.zone_cap = cap;
+	d->g.zone_cap = min(caps->min, (u64)zone_sectors) / LZ_BLOCK_SECTORS;
 	for (i = 0; i < d->g.nr_zones; i++)
-		d->z[i].wp = min(d->z[i].wp, cap);
+		d->z[i].wp = min(d->z[i].wp, d->g.zone_cap);
 	return true;
 }
 
 static bool blk_open(struct drive *d, unsigned int flags, const struct drive_image *img)
 {
 	u32 zone_sectors = 0, nr = 0, open_max, active_max;
+	struct caps caps = { .min = ~0ull };
 	char zoned[32];
 	struct stat st;
 	u64 bytes = 0;
@@ -236,7 +245,7 @@ static bool blk_open(struct drive *d, unsigned int flags, const struct drive_ima
 		return false;
 	}
 	d->g.zone_blocks = zone_sectors / LZ_BLOCK_SECTORS;
-	if (!report(d, zone_sectors, nr, bytes / 512))
+	if (!report(d, zone_sectors, nr, bytes / 512, &caps))
 		return false;
 	if (!d->g.nr_zones) {
 		complain(d->path, "no sequential zones (all %u are conventional)", nr);
@@ -248,6 +257,13 @@ static bool blk_open(struct drive *d, unsigned int flags, const struct drive_ima
 	if (d->g.max_open && d->g.max_open < LZ_MAX_OPEN_MIN) {
 		complain(d->path, "allows %u open zones (at least %u are needed)", d->g.max_open,
 			 LZ_MAX_OPEN_MIN);
+		return false;
+	}
+	if (d->g.max_open && caps.max != (u64)d->g.zone_cap * LZ_BLOCK_SECTORS) {
+		/* Written as far as we do, the larger ones would still count as open. */
+		complain(d->path,
+			 "zone capacities of %llu to %llu sectors (a drive that limits open zones must have equal ones, in blocks of 4 KiB)",
+			 (unsigned long long)caps.min, (unsigned long long)caps.max);
 		return false;
 	}
 	d->g.max_append = queue_number(st.st_rdev, "zone_append_max_bytes") >> LZ_BLOCK_SHIFT;
