@@ -185,7 +185,7 @@ static bool report(struct drive *d, u32 zone_sectors, u32 nr, u64 sectors, struc
 	free(rep);
 	if (!ok)
 		return false;
-	d->g.zone_cap = min(caps->min, (u64)zone_sectors) / LZ_BLOCK_SECTORS;
+	d->g.zone_cap = min_t(u64, caps->min, zone_sectors) / LZ_BLOCK_SECTORS;
 	for (i = 0; i < d->g.nr_zones; i++)
 		d->z[i].wp = min(d->z[i].wp, d->g.zone_cap);
 	return true;
@@ -262,7 +262,7 @@ static bool blk_open(struct drive *d, unsigned int flags, const struct drive_ima
 	if (d->g.max_open && caps.max != (u64)d->g.zone_cap * LZ_BLOCK_SECTORS) {
 		/* Written as far as we do, the larger ones would still count as open. */
 		complain(d->path,
-			 "zone capacities of %llu to %llu sectors (a drive that limits open zones must have equal ones, in blocks of 4 KiB)",
+			 "zone capacities of %llu to %llu sectors (all must be equal, a multiple of 8, where open zones are limited)",
 			 (unsigned long long)caps.min, (unsigned long long)caps.max);
 		return false;
 	}
