@@ -401,7 +401,7 @@ static int lz_survey_drive(struct lz_target *lt)
 
 	if (g->max_open && s.cap_max != (u64)g->zone_cap * LZ_BLOCK_SECTORS) {
 		/* Written as far as we do, the larger ones would still count as open. */
-		DMERR("%s: zone capacities of %llu to %llu sectors; all must be equal, a multiple of 8",
+		DMERR("%s: zone capacities of %llu to %llu sectors; must be equal, a multiple of 8",
 		      lz_target_name(lt), s.cap, s.cap_max);
 		ti->error = "Unsupported zone capacity";
 		return -EINVAL;
