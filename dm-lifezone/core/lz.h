@@ -21,12 +21,29 @@
 #include "log.h"
 #include "plant.h"
 
+#ifdef LZ_TINY		/* for tests that copy the whole of a device many times */
+#define LZ_SHARD_SHIFT		1
+#define LZ_NR_LEAF_LOCKS	2u
+#define LZ_LOG_BLOCKS		8u
+#define LZ_GC_SLOTS		1u
+#define LZ_GC_RUN		4u
+#define LZ_EXTENTS		16u
+#define LZ_ZRECS		64u
+#define LZ_DELTA_MIN		16u
+#else
 #define LZ_SHARD_SHIFT		6
+#define LZ_NR_LEAF_LOCKS	64u
+#define LZ_LOG_BLOCKS		64u	/* blocks of a journal or node write */
+#define LZ_GC_SLOTS		8u
+#define LZ_GC_RUN		32u	/* blocks a copy moves at once */
+#define LZ_EXTENTS		1024u	/* discarded extents in a delta */
+#define LZ_ZRECS		1024u
+#define LZ_DELTA_MIN		256u
+#endif
 #define LZ_NR_SHARDS		(1u << LZ_SHARD_SHIFT)
 /* Blocks that share a shard: a run of these is mapped under one lock. */
 #define LZ_SHARD_RUN_SHIFT	5
 #define LZ_SHARD_RUN		(1u << LZ_SHARD_RUN_SHIFT)
-#define LZ_NR_LEAF_LOCKS	64u
 #define LZ_MAX_LEVELS		4
 #define LZ_NONE			0xffffffffu
 #define min3_u32(a, b, c)	min_t(u32, min_t(u32, a, b), c)
@@ -35,21 +52,17 @@
 
 #define LZ_SUM_BLOCKS		8u	/* blocks a summary may have */
 #define LZ_RING			8192u	/* unsummarised blocks of an open zone, at most */
-#define LZ_LOG_BLOCKS		64u	/* blocks of a journal or node write */
 #define LZ_NODE_BUFS		2u
 #define LZ_SUPER_COPIES		2u	/* at the front of a root zone */
 #define LZ_ROOT_COPIES		2u
 #define LZ_LOG_TRIES		4u	/* failed writes in a row the log bears */
 #define LZ_MERGE_WINDOW		32u
-#define LZ_GC_SLOTS		8u
-#define LZ_GC_RUN		32u	/* blocks a copy moves at once */
 #define LZ_BUDGET_DEFAULT	16u
 #define LZ_BUDGET_MAX		64u
 #define LZ_BATCH_COMMIT		8192u	/* updates after which a commit is due */
-#define LZ_EXTENTS		1024u	/* discarded extents in a delta */
 #define LZ_EXTENT_MIN		33u	/* shorter discards become single entries */
-#define LZ_ZRECS		1024u
 #define LZ_RESETS_MAX		4u	/* resets in flight */
+#define LZ_GC_START		3u	/* zones above the reserve at which GC begins */
 
 /**
  * struct lz_zone - a zone

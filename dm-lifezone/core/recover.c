@@ -366,16 +366,17 @@ struct load {
 	bool ro;
 };
 
-static int finish_zone(struct lz *lz, u32 zone)
+/* Nothing more goes to @zone. One that cannot be finished is taken for read-only. */
+static void finish_zone(struct lz *lz, struct load *l, u32 zone)
 {
 	struct lz_cmd c = { .op = LZ_OP_FINISH, .addr = lz_zone_addr(lz, zone, 0) };
-	int err = lz_cmd_sync(lz, &c);
+	int err = l->ro ? 0 : lz_cmd_sync(lz, &c);
 
+	l->rep[zone].cond = err ? LZ_COND_READONLY : LZ_COND_FULL;
 	if (err)
-		lz_say(lz, 'e', "zone %u cannot be finished: error %d", zone, err);
-	else
+		lz_say(lz, 'w', "zone %u cannot be finished: error %d", zone, err);
+	else if (!l->ro)
 		lz_count(lz, LZ_ST_FINISHES_LOAD, 1);
-	return err;
 }
 
 static int reset_stale(struct lz *lz, u32 zone)
@@ -410,8 +411,8 @@ static int adopt_free(struct lz *lz, struct load *l, u32 zone)
 		z->state = LZ_ZS_BAD;
 		z->flags |= LZ_ZF_BAD;
 		/* Or the drive would go on counting it as open. */
-		if (rep->cond == LZ_COND_OPEN && !l->ro)
-			finish_zone(lz, zone);
+		if (rep->cond == LZ_COND_OPEN)
+			finish_zone(lz, l, zone);
 		return 0;
 	}
 	if (rep->cond == LZ_COND_EMPTY) {
@@ -432,6 +433,13 @@ static int adopt_free(struct lz *lz, struct load *l, u32 zone)
 	return 0;
 }
 
+static void keep_bad(struct lz_zone *z)
+{
+	z->state = LZ_ZS_BAD;
+	z->flags |= LZ_ZF_BAD | LZ_ZF_SCAN;
+	z->failed = true;
+}
+
 /* A data zone that holds, or may hold, something. */
 static int adopt_data(struct lz *lz, struct load *l, u32 zone)
 {
@@ -439,7 +447,6 @@ static int adopt_data(struct lz *lz, struct load *l, u32 zone)
 	struct lz_zone *z = &lz->zone[zone];
 	struct lz_open *o = NULL;
 	u32 left;
-	int err;
 
 	if (atomic_read(&z->valid) <= 0) {
 		/* Perhaps reset since, and written to in a life we know nothing of. */
@@ -459,13 +466,11 @@ static int adopt_data(struct lz *lz, struct load *l, u32 zone)
 	}
 	z->resv = rep->cond == LZ_COND_OPEN ? rep->wp : lz->g.zone_cap;
 	z->done = z->resv;
+	if (rep->cond == LZ_COND_OPEN && (z->flags & LZ_ZF_BAD))
+		finish_zone(lz, l, zone);
 	if (rep->cond == LZ_COND_READONLY || rep->cond == LZ_COND_OFFLINE ||
 	    (z->flags & LZ_ZF_BAD)) {
-		z->state = LZ_ZS_BAD;
-		z->flags |= LZ_ZF_BAD | LZ_ZF_SCAN;
-		z->failed = true;
-		if (rep->cond == LZ_COND_OPEN && !l->ro)
-			finish_zone(lz, zone);
+		keep_bad(z);
 		return 0;
 	}
 	if (rep->cond == LZ_COND_OPEN && lz->nr_open < lz->data_slots)
@@ -485,12 +490,12 @@ static int adopt_data(struct lz *lz, struct load *l, u32 zone)
 		lz_open_release(lz, z);
 	}
 	z->state = LZ_ZS_FULL;
-	if (rep->cond == LZ_COND_OPEN && !l->ro) {
-		err = finish_zone(lz, zone);
-		if (err)
-			return err;
+	if (rep->cond == LZ_COND_OPEN) {
+		finish_zone(lz, l, zone);
 		z->resv = lz->g.zone_cap;
 		z->done = z->resv;
+		if (rep->cond == LZ_COND_READONLY)
+			keep_bad(z);
 	}
 	return 0;
 }
@@ -519,8 +524,8 @@ static int adopt_meta(struct lz *lz, struct load *l, u32 zone, u32 node_zone)
 	}
 	if (s)
 		s->zone = LZ_NONE;
-	if (rep->cond == LZ_COND_OPEN && !l->ro)
-		return finish_zone(lz, zone);
+	if (rep->cond == LZ_COND_OPEN)
+		finish_zone(lz, l, zone);
 	return 0;
 }
 
@@ -528,34 +533,30 @@ static int adopt_meta(struct lz *lz, struct load *l, u32 zone, u32 node_zone)
  * Sectors smaller than a block may be written in part when power goes. What is
  * in such a zone is in it, and nothing more can be.
  */
-static int close_torn(struct lz *lz, struct load *l)
+static void close_torn(struct lz *lz, struct load *l)
 {
-	int err = 0;
 	u32 i;
 
-	for (i = 0; i < lz->g.nr_zones && !err; i++) {
+	for (i = 0; i < lz->g.nr_zones; i++) {
 		struct lz_zone_report *rep = &l->rep[i];
 
 		if (!rep->torn || rep->cond != LZ_COND_OPEN)
 			continue;
-		if (!l->ro)
-			err = finish_zone(lz, i);
-		rep->cond = LZ_COND_FULL;
+		finish_zone(lz, l, i);
 		if (i == lz->root_zone)
 			lz->root_off = lz->g.zone_cap;
 	}
-	return err;
 }
 
 static int reconcile(struct lz *lz, struct load *l, u32 node_zone)
 {
+	int err = 0;
 	u32 i;
-	int err;
 
 	/* What is open without need goes first: the drive's limit counts it. */
-	if (l->rep[lz->root_zone ^ 1].cond == LZ_COND_OPEN && !l->ro)
-		finish_zone(lz, lz->root_zone ^ 1);
-	err = close_torn(lz, l);
+	if (l->rep[lz->root_zone ^ 1].cond == LZ_COND_OPEN)
+		finish_zone(lz, l, lz->root_zone ^ 1);
+	close_torn(lz, l);
 	for (i = 2; i < lz->g.nr_zones && !err; i++) {
 		if (lz->zone[i].state == LZ_ZS_FREE ||
 		    (lz->zone[i].state == LZ_ZS_BAD && !atomic_read(&lz->zone[i].valid)))

@@ -17,9 +17,6 @@
  */
 #include "lz.h"
 
-/* Zones above the reserve at which GC begins. */
-#define LZ_GC_START	3u
-
 static void pace_in(struct lz *lz, struct lz_pace_in *in)
 {
 	unsigned long flags;

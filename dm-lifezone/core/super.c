@@ -182,6 +182,23 @@ static u32 last_root(struct lz *lz, u32 zone, const struct lz_zone_report *rep,
 }
 
 /*
+ * The first root of a zone is written with its superblock, and counts only with
+ * it: the other zone, which still has one, would be reset next.
+ */
+static bool root_counts(struct lz *lz, u32 zone, u32 off, void *buf)
+{
+	u32 i;
+
+	if (off >= LZ_SUPER_COPIES + LZ_ROOT_COPIES)
+		return true;
+	for (i = 0; i < LZ_SUPER_COPIES; i++) {
+		if (super_at(lz, zone, i, buf, true) > 0)
+			return true;
+	}
+	return false;
+}
+
+/*
  * lz_root_find - the newest root. Sets root_zone and root_off, where the next
  * one goes.
  */
@@ -195,7 +212,8 @@ int lz_root_find(struct lz *lz, const struct lz_zone_report *rep, struct lz_root
 		return -ENOMEM;
 	for (i = 0; i < 2; i++) {
 		off = last_root(lz, i, &rep[i], r);
-		if (!off || !root_at(lz, i, off, r) || le64_to_cpu(r->h.seq) <= best)
+		if (!off || !root_counts(lz, i, off, r) || !root_at(lz, i, off, r) ||
+		    le64_to_cpu(r->h.seq) <= best)
 			continue;
 		best = le64_to_cpu(r->h.seq);
 		best_off = off;
