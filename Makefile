@@ -15,7 +15,7 @@ export VM_ZNS VM_CPUS VM_MEM VM_KERNEL VM_DISK VM_ICOUNT VM_REBOOT VM_PLANTS VM_
 # As it was typed: make must not expand the $ of a shell command.
 export LZ_CMD := $(value CMD)
 
-.PHONY: all module tools vm deps check unit crash kunit guest debug \
+.PHONY: all module tools vm deps check unit crash exhaust kunit guest debug \
 	bench demo lint clean distclean help install
 
 all: module tools
@@ -41,6 +41,9 @@ unit:
 
 crash:
 	@$(MAKE) -s -C tests/crash O=$(O)/host/crash check
+
+exhaust:
+	@$(MAKE) -s -C tests/crash O=$(O)/host/crash exhaust
 
 kunit: deps
 	@$(VM)/kunit
@@ -86,7 +89,8 @@ help:
 # help: Test
 # help:   make check        everything below up to guest; last line: N passed, N failed, N skipped
 # help:   make unit         unit tests of the kernel-free core, on the host
-# help:   make crash        crash tests: every cut of every schedule, from a seed
+# help:   make crash        power cuts of random schedules, from a seed
+# help:   make exhaust      every cut of every short sequence on the smallest drive
 # help:   make kunit        the core under the kernel's KUnit (UML)
 # help:   make guest T=PAT  guest tests, tests/vm/t/PAT*.sh
 # help:   make lint         checkpatch, sparse, shellcheck, compiler warnings

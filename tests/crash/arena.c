@@ -49,7 +49,7 @@ struct arena {
 	struct head *spare[NR_ORDERS];
 };
 
-static struct arena arenas[2], *arena = arenas;
+static struct arena arenas[3], *arena = arenas;
 
 void arena_select(unsigned int which)
 {
@@ -178,4 +178,26 @@ void *arena_calloc(size_t n, size_t size)
 size_t arena_live(void)
 {
 	return arena->live;
+}
+
+size_t arena_state_size(void)
+{
+	return sizeof(*arena) + arena->used;
+}
+
+void arena_save(void *buf)
+{
+	memcpy(buf, arena, sizeof(*arena));
+	memcpy((char *)buf + sizeof(*arena), arena->base, arena->used);
+}
+
+void arena_restore(const void *buf)
+{
+	memcpy(arena, buf, sizeof(*arena));
+	memcpy(arena->base, (const char *)buf + sizeof(*arena), arena->used);
+}
+
+uint64_t arena_hash(uint64_t (*hash)(uint64_t h, const void *p, size_t n))
+{
+	return hash(0, arena->base, arena->used);
 }

@@ -16,12 +16,17 @@ void *arena_calloc(size_t n, size_t size);
 void *arena_aligned(size_t align, size_t size);
 void arena_free(void *p);
 
-/* There are two of them, so that one instance can wait while another is tried. */
+/* There are three of them, so that one instance can wait while another is tried. */
 void arena_select(unsigned int which);
 /* Forget everything in this one. */
 void arena_reset(void);
 /* Allocations not freed. */
 size_t arena_live(void);
+/* All of it, with what it holds, in a buffer of that size: to come back to. */
+size_t arena_state_size(void);
+void arena_save(void *buf);
+void arena_restore(const void *buf);
+uint64_t arena_hash(uint64_t (*hash)(uint64_t h, const void *p, size_t n));
 
 /*
  * Contexts. Core runs in one thread, so others can only get in between where it

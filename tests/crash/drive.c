@@ -92,7 +92,8 @@ static u8 *block_get(struct drive *d)
 
 	if (!d->copy)
 		return pool_get(&d->free_blocks, LZ_BLOCK_SIZE);
-	l = pool_get(&d->free_blocks, sizeof(*l) + LZ_BLOCK_SIZE);
+	l = pool_get(&d->free_blocks,
+		     sizeof(*l) + max(LZ_BLOCK_SIZE, d->g.nr_zones * sizeof(u64)));
 	pool_put(&d->own, l);
 	return (u8 *)(l + 1);
 }
@@ -116,13 +117,27 @@ static void drop_blocks(struct drive *d, struct drive_zone *z, u32 from)
 		z->data = from;
 }
 
+static void snap_get(struct drive *d, struct drive_cmd *c)
+{
+	size_t size = d->g.nr_zones * sizeof(*c->snap);
+
+	c->snap = d->copy ? (u64 *)block_get(d) : pool_get(&d->free_snaps, size);
+}
+
+static void snap_put(struct drive *d, struct drive_cmd *c)
+{
+	if (c->snap && !d->copy)
+		pool_put(&d->free_snaps, c->snap);
+	c->snap = NULL;
+}
+
 static void forget_cmds(struct drive *d)
 {
 	while (d->nr_cmds) {
-		struct drive_cmd *c = d->cmds[--d->nr_cmds];
-
-		if (c->snap && c->seq >= d->first)
-			pool_put(&d->free_snaps, c->snap);
+		/* Of a copy, commands may still be another's. */
+		if (!d->copy)
+			snap_put(d, d->cmds[d->nr_cmds - 1]);
+		d->nr_cmds--;
 	}
 }
 
@@ -179,7 +194,6 @@ void drive_copy(struct drive *to, const struct drive *from)
 	to->free_snaps = keep.free_snaps;
 	to->copy = true;
 	to->own = NULL;
-	to->first = from->seq;
 }
 
 static bool is_write(u8 op)
@@ -211,6 +225,11 @@ static void put_block(struct drive *d, struct drive_block *b, const u8 *buf)
 	}
 	b->data = block_get(d);
 	memcpy(b->data, buf, LZ_BLOCK_SIZE);
+	/* Metadata carries a checksum in its header. */
+	memcpy(head, buf + 24, 16);
+	memcpy(tail, buf + 40, 16);
+	b->tag = rnd_mix(*(const u64 *)buf ^ rnd_mix(head[0] + rnd_mix(head[1] + rnd_mix(tail[0] ^
+								     rnd_mix(tail[1])))));
 }
 
 static void get_data(u8 *buf, u64 tag)
@@ -524,7 +543,7 @@ void drive_submit(struct drive *d, struct drive_cmd *c)
 	account(d, c, 1);
 	if (!flushes(c))
 		return;
-	c->snap = pool_get(&d->free_snaps, d->g.nr_zones * sizeof(*c->snap));
+	snap_get(d, c);
 	for (i = 0; i < d->g.nr_zones; i++)
 		c->snap[i] = (u64)d->z[i].gen << 32 | d->z[i].done;
 }
@@ -536,9 +555,7 @@ static void complete(struct drive *d, struct drive_cmd *c)
 	d->cmds[c->slot] = d->cmds[--d->nr_cmds];
 	d->cmds[c->slot]->slot = c->slot;
 	account(d, c, -1);
-	if (c->snap)
-		pool_put(&d->free_snaps, c->snap);
-	c->snap = NULL;
+	snap_put(d, c);
 	if (!is_write(c->op) || c->error)
 		return;
 	z = &d->z[c->zone];
@@ -557,6 +574,21 @@ static struct drive_cmd *oldest_write(struct drive *d, struct drive_cmd *c)
 		    d->cmds[i]->seq < c->seq)
 			c = d->cmds[i];
 	return c;
+}
+
+bool drive_may_move(struct drive *d, struct drive_cmd *c)
+{
+	return oldest_write(d, c) == c;
+}
+
+void drive_execute(struct drive *d, struct drive_cmd *c)
+{
+	execute(d, c);
+}
+
+void drive_complete(struct drive *d, struct drive_cmd *c)
+{
+	complete(d, c);
 }
 
 struct drive_cmd *drive_step(struct drive *d)
@@ -764,6 +796,112 @@ void drive_cut(struct drive *d, bool power)
 		d->z[i].resets = 0;
 		d->z[i].finishes = 0;
 	}
+}
+
+void drive_cut_exact(struct drive *d, const u32 *keep, const struct drive_cmd *half, u32 n)
+{
+	u32 i;
+
+	if (half)
+		make_durable(d, half);
+	if (half && n) {
+		write_blocks(d, &d->z[half->zone], half, n);
+		d->z[half->zone].durable = d->z[half->zone].data;
+	}
+	forget_cmds(d);
+	for (i = 0; i < d->g.nr_zones; i++) {
+		struct drive_zone *z = &d->z[i];
+		u32 left = max(keep[i], z->durable);
+		bool finished = z->cond == LZ_COND_FULL && z->data < d->g.zone_cap;
+
+		if (left < z->data) {
+			drop_blocks(d, z, left);
+			if (!finished) {
+				z->wp = left;
+				set_cond(d, z, left ? LZ_COND_OPEN : LZ_COND_EMPTY);
+			}
+		}
+		z->durable = z->data;
+		z->done = z->data;
+		z->reads = 0;
+		z->writes = 0;
+		z->appends = 0;
+		z->resets = 0;
+		z->finishes = 0;
+	}
+}
+
+struct saved {
+	u32 active;
+	u32 nr_cmds;
+	u64 seq;
+	void *own;
+	struct rnd rnd;
+	struct drive_cmd *cmds[64];
+};
+
+size_t drive_state_size(const struct drive *d)
+{
+	return sizeof(struct saved) + d->g.nr_zones *
+		(sizeof(struct drive_zone) + d->g.zone_cap * sizeof(struct drive_block));
+}
+
+void drive_save(const struct drive *d, void *buf)
+{
+	struct drive_zone *z = (void *)((struct saved *)buf + 1);
+	struct drive_block *b = (void *)(z + d->g.nr_zones);
+	struct saved *s = buf;
+	u32 i;
+
+	if (!d->copy || d->nr_cmds > ARRAY_SIZE(s->cmds))
+		abort();
+	memset(s, 0, sizeof(*s));
+	s->active = d->active;
+	s->nr_cmds = d->nr_cmds;
+	s->seq = d->seq;
+	s->own = d->own;
+	s->rnd = d->rnd;
+	memcpy(s->cmds, d->cmds, d->nr_cmds * sizeof(*d->cmds));
+	memcpy(z, d->z, d->g.nr_zones * sizeof(*z));
+	for (i = 0; i < d->g.nr_zones; i++, b += d->g.zone_cap)
+		memcpy(b, d->z[i].b, d->g.zone_cap * sizeof(*b));
+}
+
+void drive_restore(struct drive *d, const void *buf)
+{
+	const struct drive_zone *z = (void *)((const struct saved *)buf + 1);
+	const struct drive_block *b = (void *)(z + d->g.nr_zones);
+	const struct saved *s = buf;
+	struct link *l;
+	u32 i;
+
+	while ((l = d->own) != s->own) {
+		d->own = l->next;
+		pool_put(&d->free_blocks, l);
+	}
+	d->active = s->active;
+	d->nr_cmds = s->nr_cmds;
+	d->seq = s->seq;
+	d->rnd = s->rnd;
+	memcpy(d->cmds, s->cmds, s->nr_cmds * sizeof(*d->cmds));
+	memcpy(d->z, z, d->g.nr_zones * sizeof(*z));
+	for (i = 0; i < d->g.nr_zones; i++, b += d->g.zone_cap)
+		memcpy(d->z[i].b, b, d->g.zone_cap * sizeof(*b));
+}
+
+u64 drive_hash(const struct drive *d)
+{
+	u64 h = 0;
+	u32 i, j;
+
+	for (i = 0; i < d->g.nr_zones; i++) {
+		const struct drive_zone *z = &d->z[i];
+
+		h = rnd_mix(h ^ ((u64)z->wp << 32 | z->data << 16 | z->durable << 8 | z->cond));
+		for (j = 0; j < z->data; j++)
+			h = rnd_mix(h + z->b[j].tag);
+	}
+	return h;
 }
 
 static const struct lz_hdr *header(const struct drive_zone *z, u32 off, u16 type)

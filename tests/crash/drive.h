@@ -57,7 +57,7 @@ struct drive_cmd {
 
 /**
  * struct drive_block - content of a block
- * @tag: of user data, where @data is NULL
+ * @tag: of user data; or, of the whole block, a hash
  * @data: the whole block
  */
 struct drive_block {
@@ -142,7 +142,6 @@ struct drive_zone {
  * @free_snaps: likewise
  * @copy: its blocks may belong to another: they are never freed one by one
  * @own: and its own are on this list
- * @first: number of the first command that was not copied
  * @fail: a rule was broken; does not return
  * @ctx: for @fail
  */
@@ -163,7 +162,6 @@ struct drive {
 	void *free_snaps;
 	bool copy;
 	void *own;
-	u64 first;
 	void (*fail)(void *ctx, const char *fmt, ...) __printf(2, 3) __noreturn;
 	void *ctx;
 };
@@ -187,6 +185,25 @@ bool drive_finish_now(struct drive *d, struct drive_cmd *c);
  * lost. Or only the host dies: what is volatile stays so.
  */
 void drive_cut(struct drive *d, bool power);
+/* The same a point at a time, for who wants them all. May @c move on before others? */
+bool drive_may_move(struct drive *d, struct drive_cmd *c);
+void drive_execute(struct drive *d, struct drive_cmd *c);
+void drive_complete(struct drive *d, struct drive_cmd *c);
+/*
+ * Power fails with @keep[i] blocks left of zone i, of which those that are durable
+ * are kept anyway. @half, if any, is a write in flight with a flush before it:
+ * that has been done, and the first @n of its blocks have been written for good.
+ */
+void drive_cut_exact(struct drive *d, const u32 *keep, const struct drive_cmd *half, u32 n);
+/*
+ * All that changes of a drive, in @buf of drive_state_size() bytes. The drive must
+ * be a copy (drive_copy()), and come back to states in the reverse order of saving.
+ */
+size_t drive_state_size(const struct drive *d);
+void drive_save(const struct drive *d, void *buf);
+void drive_restore(struct drive *d, const void *buf);
+/* Of what is on it and of what a cut may lose. */
+u64 drive_hash(const struct drive *d);
 /* Would a power cut now lose anything? */
 bool drive_is_volatile(const struct drive *d);
 

@@ -29,7 +29,8 @@ fill() {	# SEED: writes with every lifetime, read back
 	for h in 0 1 2 3 4 5; do
 		must fio --name=f --filename="$(node_with_hint /dev/mapper/t0 $h)" --direct=1 --rw=randwrite \
 			--bs=4k-64k --offset=$((h * 8))M --size=8M --io_size=6M --fsync=16 --randseed="$1" \
-			--verify=crc32c --do_verify=1 --verify_fatal=1 --minimal >"$W/fio" 2>&1
+			--verify=crc32c --do_verify=1 --verify_fatal=1 --verify_state_save=0 \
+			--minimal >"$W/fio" 2>&1
 	done
 }
 
