@@ -110,6 +110,9 @@ static int replay_zone(struct lz *lz, const struct lz_jrec *rec, struct lz_repla
 	if (zone < 2 || zone >= lz->si.nr_zones)
 		return bad_record(lz, rec, "no such zone");
 	z = &lz->zone[zone];
+	/* Nodes of this checkpoint lie in it: data left it before they came. */
+	if (z->live)
+		return 0;
 	switch (lz_jrec_type(rec)) {
 	case LZ_JR_ZOPEN:
 		if (lz_jrec_len(rec) >= LZ_NR_CLASSES)

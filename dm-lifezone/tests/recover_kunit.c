@@ -283,6 +283,42 @@ static void recover_one_root_zone(struct kunit *test)
 	ram_verify(r);
 }
 
+/*
+ * The journal may tell of a zone's life with data that was over before the same
+ * checkpoint wrote nodes there.
+ */
+static void recover_zone_now_log(struct kunit *test)
+{
+	struct ram *r = test->priv;
+	struct lz_want w = { .type = LZ_BT_JOURNAL };
+	struct lz_journal *j;
+	u32 n, zone;
+
+	KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_LONG, 0, 300), 0);
+	KUNIT_ASSERT_EQ(test, ram_checkpoint(r), 0);
+	zone = r->lz->ns->zone;
+	KUNIT_ASSERT_GT(test, r->lz->zone[zone].live, 0u);
+	/* In another leaf: those in that zone are not in RAM then. */
+	KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_LONG, 2 * LZ_NODE_ENTRIES, 1), 0);
+	KUNIT_ASSERT_EQ(test, ram_flush(r), 0);
+	w.addr = lz_zone_addr(r->lz, r->lz->js->zone, r->lz->js->off - 1);
+	ram_cut(r);
+	j = ram_block(r, w.addr);
+	w.uuid = j->h.uuid;
+	w.epoch = le64_to_cpu(j->h.epoch);
+	w.seq = le64_to_cpu(j->h.seq);
+	w.index = le64_to_cpu(j->h.index);
+	n = le32_to_cpu(j->h.count);
+	lz_jrec_pack(&j->r[n], LZ_JR_ZOPEN, zone, LZ_CLASS_LONG, 1);
+	lz_seal(j, &w, n + 1);
+	again(r);
+	ram_verify(r);
+	ram_check(r);
+	ram_cut(r);
+	again(r);
+	ram_verify(r);
+}
+
 /* Metadata that cannot be written ends the device, and says so to all who wait. */
 static void recover_journal_error(struct kunit *test)
 {
@@ -360,6 +396,7 @@ static struct kunit_case recover_cases[] = {
 	KUNIT_CASE(recover_random),
 	KUNIT_CASE(recover_read_only),
 	KUNIT_CASE(recover_one_root_zone),
+	KUNIT_CASE(recover_zone_now_log),
 	KUNIT_CASE(recover_journal_error),
 	KUNIT_CASE(recover_timer),
 	KUNIT_CASE(recover_live_options),
