@@ -319,6 +319,25 @@ static void recover_zone_now_log(struct kunit *test)
 	ram_verify(r);
 }
 
+/* What a leaf of the zone table does not count it has not been asked about. */
+static void recover_short_zone_table(struct kunit *test)
+{
+	struct ram *r = test->priv;
+	struct lz_want w = { .type = LZ_BT_ZNODE };
+	struct lz_znode *b;
+
+	w.addr = r->lz->ztab.addr[0][0];
+	ram_stop(r);
+	b = ram_block(r, w.addr);
+	w.uuid = b->h.uuid;
+	w.epoch = le64_to_cpu(b->h.epoch);
+	w.seq = le64_to_cpu(b->h.seq);
+	b->e[7].state = 200;
+	lz_seal(b, &w, 7);
+	KUNIT_EXPECT_EQ(test, ram_load(r, 0), -EUCLEAN);
+	KUNIT_EXPECT_TRUE_MSG(test, strstr(r->said, "has 7 entries"), "(%s)", r->said);
+}
+
 /* Metadata that cannot be written ends the device, and says so to all who wait. */
 static void recover_journal_error(struct kunit *test)
 {
@@ -397,6 +416,7 @@ static struct kunit_case recover_cases[] = {
 	KUNIT_CASE(recover_read_only),
 	KUNIT_CASE(recover_one_root_zone),
 	KUNIT_CASE(recover_zone_now_log),
+	KUNIT_CASE(recover_short_zone_table),
 	KUNIT_CASE(recover_journal_error),
 	KUNIT_CASE(recover_timer),
 	KUNIT_CASE(recover_live_options),
