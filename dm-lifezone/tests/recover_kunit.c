@@ -338,6 +338,39 @@ static void recover_short_zone_table(struct kunit *test)
 	KUNIT_EXPECT_TRUE_MSG(test, strstr(r->said, "has 7 entries"), "(%s)", r->said);
 }
 
+/*
+ * A damaged leaf of the map: whatever the journal says of its blocks, the others can
+ * be read. To go on writing would lose what it maps.
+ */
+static void recover_lost_leaf(struct kunit *test)
+{
+	struct ram *r = test->priv;
+	u64 leaf, lba = 2 * LZ_NODE_ENTRIES;
+	u32 i;
+
+	KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_LONG, 0, 3 * LZ_NODE_ENTRIES), 0);
+	KUNIT_ASSERT_EQ(test, ram_checkpoint(r), 0);
+	leaf = r->lz->map.addr[0][2];
+	for (i = 0; i < 3; i++) {
+		KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_LONG, lba + i, 1), 0);
+		KUNIT_ASSERT_EQ(test, ram_discard(r, lba + 100, 40), 0);
+		KUNIT_ASSERT_EQ(test, ram_flush(r), 0);
+	}
+	ram_cut(r);
+	((u8 *)ram_block(r, leaf))[300] ^= 1;
+	KUNIT_EXPECT_NE(test, ram_load(r, 0), 0);
+	KUNIT_ASSERT_EQ(test, ram_load(r, LZ_LOAD_RO), 0);
+	for (i = 0; i < lba + 3; i++)
+		KUNIT_EXPECT_EQ(test, ram_read(r, i), r->version[i]);
+	KUNIT_EXPECT_EQ(test, ram_read(r, lba + 3), ~0u);
+	KUNIT_EXPECT_EQ(test, ram_read(r, lba + 120), 0u);
+	((u8 *)ram_block(r, leaf))[300] ^= 1;
+	ram_cut(r);
+	again(r);
+	ram_verify(r);
+	ram_check(r);
+}
+
 /* Metadata that cannot be written ends the device, and says so to all who wait. */
 static void recover_journal_error(struct kunit *test)
 {
@@ -417,6 +450,7 @@ static struct kunit_case recover_cases[] = {
 	KUNIT_CASE(recover_one_root_zone),
 	KUNIT_CASE(recover_zone_now_log),
 	KUNIT_CASE(recover_short_zone_table),
+	KUNIT_CASE(recover_lost_leaf),
 	KUNIT_CASE(recover_journal_error),
 	KUNIT_CASE(recover_timer),
 	KUNIT_CASE(recover_live_options),
