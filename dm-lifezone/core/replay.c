@@ -270,6 +270,7 @@ static int walk_block(struct lz *lz, struct walk *k, const void *block, struct l
 		return 1;
 	}
 	w.type = LZ_BT_JOURNAL;
+	w.level = 0;
 	w.epoch = k->epoch;
 	w.seq = k->seq;
 	if (!lz_valid(block, &w, NULL, 0))
