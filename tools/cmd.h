@@ -16,8 +16,11 @@ struct json_object *block_json(const void *block, const char *why);
 
 const char *zone_state_name(u8 state);
 const char *class_name(u8 class);
-/* s: not every block is named by a summary; g: filled by GC; b: set aside. */
+/* s: not every block is named by a summary; g: filled by GC; b: set aside; w: has been. */
 const char *zone_flag_names(u32 flags, char *buf, size_t n);
 const char *record_text(const struct lz_jrec *r, char *buf, size_t n);
+
+/* The device as recovery would leave it; an exit code. */
+int dump_state(struct drive *d, struct out *out);
 
 #endif /* LIFEZONE_CMD_H */

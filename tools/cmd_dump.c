@@ -2,7 +2,7 @@
 /*
  * lifezone dump: metadata as it lies on the drive.
  *
- * This is a reader of its own, not core's recovery: it follows the pointers of
+ * But for "state" this is a reader of its own, not core's recovery: it follows the pointers of
  * the format from superblock to root to trees and journal, prints what it finds,
  * and where a block is not what it should be prints what lz_valid() says of it
  * and goes on with the next. It opens the drive read-only and not exclusively:
@@ -731,6 +731,7 @@ static const struct argp argp = {
 	       "  zones           the zone table, beside what the drive reports\n"
 	       "  journal         records since the newest checkpoint\n"
 	       "  map [LBA...]    extents of the map, or where blocks lie now\n"
+	       "  state           zones and map as recovery would leave them\n"
 	       "  summary ZONE    summaries in a data zone\n"
 	       "  block ADDR...   any blocks, by what they say they are\v\n"
 	       "Exit status: 0; 1 not there or unreadable; 4 something was damaged; 16 usage.",
@@ -744,7 +745,7 @@ static const struct {
 } whats[] = {
 	{ "super", false, false }, { "root", false, true }, { "roots", false, false },
 	{ "zones", false, true }, { "journal", false, true }, { "map", true, true },
-	{ "summary", true, false }, { "block", true, false },
+	{ "state", false, false }, { "summary", true, false }, { "block", true, false },
 };
 
 static int dump(struct dump *p, const struct dump_args *a)
@@ -758,6 +759,8 @@ static int dump(struct dump *p, const struct dump_args *a)
 		return dump_root(p);
 	if (!strcmp(a->what, "map"))
 		return dump_map(p, a);
+	if (!strcmp(a->what, "state"))
+		return dump_state(p->d, &p->out);
 	if (!strcmp(a->what, "summary"))
 		return dump_summary(p, a);
 	if (!strcmp(a->what, "zones"))

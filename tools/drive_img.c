@@ -4,7 +4,8 @@
  *
  * A file has no write pointers. Those of an image the tool itself writes are
  * kept beside it in IMAGE.zones: a line with the geometry, then a line for each
- * zone that is not empty. A copy of a drive comes without; then --zone-size
+ * zone that is not empty: its number, write pointer, condition, and 1 where the
+ * write pointer is within a block. A copy of a drive comes without; then --zone-size
  * must be given and write pointers are worked out from the contents: a metadata
  * zone (its first block says so) ends after its last block that is not blank,
  * all zeros or all ones, which no metadata block is; a data zone may well end
@@ -33,8 +34,9 @@ static char *sidecar_path(const struct drive *d)
 static int read_sidecar(struct drive *d, off_t bytes)
 {
 	char *path = sidecar_path(d);
-	u32 size, cap, max_open, zone, wp, cond;
-	int ret = -1;
+	u32 size, cap, max_open, zone, wp, cond, torn;
+	char line[80];
+	int ret = -1, n;
 	FILE *f;
 
 	f = path ? fopen(path, "re") : NULL;
@@ -57,7 +59,13 @@ static int read_sidecar(struct drive *d, off_t bytes)
 		complain(d->path, "out of memory");
 		goto out;
 	}
-	while (fscanf(f, "%u %u %u\n", &zone, &wp, &cond) == 3) {
+	while (fgets(line, sizeof(line), f)) {
+		torn = 0;
+		n = sscanf(line, "%u %u %u %u", &zone, &wp, &cond, &torn);
+		if (n < 3) {
+			complain(path, "not a list of an image's zones");
+			goto out;
+		}
 		if (zone >= d->g.nr_zones || wp > cap || cond > LZ_COND_OFFLINE) {
 			complain(path, "zone %u: write pointer %u or condition %u out of range",
 				 zone, wp, cond);
@@ -65,11 +73,9 @@ static int read_sidecar(struct drive *d, off_t bytes)
 		}
 		d->z[zone].wp = wp;
 		d->z[zone].cond = cond;
+		d->z[zone].torn = torn;
 	}
-	if (feof(f))
-		ret = 1;
-	else
-		complain(path, "not a list of an image's zones");
+	ret = 1;
 out:
 	fclose(f);
 	free(path);
@@ -91,7 +97,8 @@ static void write_sidecar(struct drive *d)
 		d->g.zone_blocks, d->g.zone_cap, d->g.max_open);
 	for (i = 0; i < d->g.nr_zones; i++)
 		if (d->z[i].cond != LZ_COND_EMPTY)
-			fprintf(f, "%u %u %u\n", i, d->z[i].wp, d->z[i].cond);
+			fprintf(f, "%u %u %u%s\n", i, d->z[i].wp, d->z[i].cond,
+				d->z[i].torn ? " 1" : "");
 	if (fflush(f) || fsync(fileno(f)))
 		complain(path, "%s", strerror(errno));
 	fclose(f);

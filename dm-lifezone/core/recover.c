@@ -227,8 +227,8 @@ static void decode_zone(struct lz *lz, struct lz_zone *z, const struct lz_zent *
 static int load_zones(struct lz *lz, void *buf)
 {
 	const struct lz_znode *n = buf;
+	u32 j, want;
 	u64 i;
-	u32 j;
 	int err;
 
 	for (i = 0; i < lz->ztab.n[0]; i++) {
@@ -237,12 +237,15 @@ static int load_zones(struct lz *lz, void *buf)
 		err = read_node(lz, &lz->ztab, 0, i, buf);
 		if (err)
 			return err;
-		for (j = 0; j < LZ_ZNODE_ENTRIES; j++) {
-			u32 zone = i * LZ_ZNODE_ENTRIES + j;
-
-			if (zone < lz->g.nr_zones)
-				decode_zone(lz, &lz->zone[zone], &n->e[j]);
+		/* Only so many entries have been looked at. */
+		want = min_t(u64, LZ_ZNODE_ENTRIES, lz->g.nr_zones - i * LZ_ZNODE_ENTRIES);
+		if (le32_to_cpu(n->h.count) != want) {
+			lz_say(lz, 'e', "zone table: leaf %llu has %u entries, not %u",
+			       (unsigned long long)i, le32_to_cpu(n->h.count), want);
+			return -EUCLEAN;
 		}
+		for (j = 0; j < want; j++)
+			decode_zone(lz, &lz->zone[i * LZ_ZNODE_ENTRIES + j], &n->e[j]);
 	}
 	return 0;
 }

@@ -9,7 +9,8 @@
  * mappings, then summaries. Nothing is written.
  *
  * The leaves a commit touches are read before it is applied, so that the valid
- * counts are exact when the journal ends.
+ * counts are exact when the journal ends. A leaf that cannot be read says so, and
+ * what it mapped stays counted: all else can still be read.
  */
 #include "lz.h"
 
@@ -110,6 +111,9 @@ static int replay_zone(struct lz *lz, const struct lz_jrec *rec, struct lz_repla
 	if (zone < 2 || zone >= lz->si.nr_zones)
 		return bad_record(lz, rec, "no such zone");
 	z = &lz->zone[zone];
+	/* Nodes of this checkpoint lie in it: data left it before they came. */
+	if (z->live)
+		return 0;
 	switch (lz_jrec_type(rec)) {
 	case LZ_JR_ZOPEN:
 		if (lz_jrec_len(rec) >= LZ_NR_CLASSES)
@@ -144,26 +148,22 @@ static int replay_zone(struct lz *lz, const struct lz_jrec *rec, struct lz_repla
 }
 
 /* Has the leaves of blocks [lba, lba + n) read, as many at a time as fit. */
-static int want_leaves(struct lz *lz, u64 lba, u64 n)
+static void want_leaves(struct lz *lz, u64 lba, u64 n)
 {
 	u64 leaf = div_u64(lba, LZ_NODE_ENTRIES), last = div_u64(lba + n - 1, LZ_NODE_ENTRIES);
 	int err;
 
 	for (; leaf <= last; leaf++) {
-		if (lz->map.addr[0][leaf] == LZ_NOWHERE || lz_leaf_get(lz, leaf, &err))
+		if (lz->map.addr[0][leaf] == LZ_NOWHERE || lz_leaf_get(lz, leaf, &err) || err)
 			continue;
-		if (err)
-			return err;
 		if (!lz->leaf[leaf] || lz->cmds >= LZ_MERGE_WINDOW)
 			lz_sync(lz);
 	}
-	return 0;
 }
 
-static int prefetch_leaves(struct lz *lz, const struct lz_jrec *rec, u32 n)
+static void prefetch_leaves(struct lz *lz, const struct lz_jrec *rec, u32 n)
 {
 	u32 i;
-	int err;
 
 	for (i = 0; i < n; i++) {
 		u64 lba = lz_jrec_lba(&rec[i]);
@@ -173,12 +173,9 @@ static int prefetch_leaves(struct lz *lz, const struct lz_jrec *rec, u32 n)
 			len = lz_jrec_b(&rec[i]);
 		if (!len || lba + len > lz->si.logical_blocks)
 			continue;
-		err = want_leaves(lz, lba, len);
-		if (err)
-			return err;
+		want_leaves(lz, lba, len);
 	}
 	lz_sync(lz);
-	return 0;
 }
 
 /* Counts off what the discarded extents cover. Entries are settled already. */
@@ -199,11 +196,13 @@ static int settle_extents(struct lz *lz)
 				lba = (leaf + 1) * LZ_NODE_ENTRIES - 1;
 				continue;
 			}
-			err = want_leaves(lz, lba, 1);
+			want_leaves(lz, lba, 1);
 			lz_sync(lz);
-			c = err ? NULL : lz_leaf_get(lz, leaf, &err);
-			if (err)
-				return err;
+			c = lz_leaf_get(lz, leaf, &err);
+			if (err) {
+				lba = (leaf + 1) * LZ_NODE_ENTRIES - 1;
+				continue;
+			}
 			if (!c)
 				return -ENOMEM;
 			old = le64_to_cpu(c->node->e[lba - leaf * LZ_NODE_ENTRIES]);
@@ -222,9 +221,7 @@ static int apply(struct lz *lz, const struct lz_jrec *rec, u32 n, struct lz_repl
 	u32 i, k;
 	int err;
 
-	err = prefetch_leaves(lz, rec, n);
-	if (err)
-		return err;
+	prefetch_leaves(lz, rec, n);
 	for (k = 0; k < ARRAY_SIZE(order); k++) {
 		for (i = 0; i < n; i++) {
 			if (lz_jrec_type(&rec[i]) != order[k])
@@ -273,6 +270,7 @@ static int walk_block(struct lz *lz, struct walk *k, const void *block, struct l
 		return 1;
 	}
 	w.type = LZ_BT_JOURNAL;
+	w.level = 0;
 	w.epoch = k->epoch;
 	w.seq = k->seq;
 	if (!lz_valid(block, &w, NULL, 0))

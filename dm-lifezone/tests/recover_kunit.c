@@ -283,6 +283,94 @@ static void recover_one_root_zone(struct kunit *test)
 	ram_verify(r);
 }
 
+/*
+ * The journal may tell of a zone's life with data that was over before the same
+ * checkpoint wrote nodes there.
+ */
+static void recover_zone_now_log(struct kunit *test)
+{
+	struct ram *r = test->priv;
+	struct lz_want w = { .type = LZ_BT_JOURNAL };
+	struct lz_journal *j;
+	u32 n, zone;
+
+	KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_LONG, 0, 300), 0);
+	KUNIT_ASSERT_EQ(test, ram_checkpoint(r), 0);
+	zone = r->lz->ns->zone;
+	KUNIT_ASSERT_GT(test, r->lz->zone[zone].live, 0u);
+	/* In another leaf: those in that zone are not in RAM then. */
+	KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_LONG, 2 * LZ_NODE_ENTRIES, 1), 0);
+	KUNIT_ASSERT_EQ(test, ram_flush(r), 0);
+	w.addr = lz_zone_addr(r->lz, r->lz->js->zone, r->lz->js->off - 1);
+	ram_cut(r);
+	j = ram_block(r, w.addr);
+	w.uuid = j->h.uuid;
+	w.epoch = le64_to_cpu(j->h.epoch);
+	w.seq = le64_to_cpu(j->h.seq);
+	w.index = le64_to_cpu(j->h.index);
+	n = le32_to_cpu(j->h.count);
+	lz_jrec_pack(&j->r[n], LZ_JR_ZOPEN, zone, LZ_CLASS_LONG, 1);
+	lz_seal(j, &w, n + 1);
+	again(r);
+	ram_verify(r);
+	ram_check(r);
+	ram_cut(r);
+	again(r);
+	ram_verify(r);
+}
+
+/* What a leaf of the zone table does not count it has not been asked about. */
+static void recover_short_zone_table(struct kunit *test)
+{
+	struct ram *r = test->priv;
+	struct lz_want w = { .type = LZ_BT_ZNODE };
+	struct lz_znode *b;
+
+	w.addr = r->lz->ztab.addr[0][0];
+	ram_stop(r);
+	b = ram_block(r, w.addr);
+	w.uuid = b->h.uuid;
+	w.epoch = le64_to_cpu(b->h.epoch);
+	w.seq = le64_to_cpu(b->h.seq);
+	b->e[7].state = 200;
+	lz_seal(b, &w, 7);
+	KUNIT_EXPECT_EQ(test, ram_load(r, 0), -EUCLEAN);
+	KUNIT_EXPECT_TRUE_MSG(test, strstr(r->said, "has 7 entries"), "(%s)", r->said);
+}
+
+/*
+ * A damaged leaf of the map: whatever the journal says of its blocks, the others can
+ * be read. To go on writing would lose what it maps.
+ */
+static void recover_lost_leaf(struct kunit *test)
+{
+	struct ram *r = test->priv;
+	u64 leaf, lba = 2 * LZ_NODE_ENTRIES;
+	u32 i;
+
+	KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_LONG, 0, 3 * LZ_NODE_ENTRIES), 0);
+	KUNIT_ASSERT_EQ(test, ram_checkpoint(r), 0);
+	leaf = r->lz->map.addr[0][2];
+	for (i = 0; i < 3; i++) {
+		KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_LONG, lba + i, 1), 0);
+		KUNIT_ASSERT_EQ(test, ram_discard(r, lba + 100, 40), 0);
+		KUNIT_ASSERT_EQ(test, ram_flush(r), 0);
+	}
+	ram_cut(r);
+	((u8 *)ram_block(r, leaf))[300] ^= 1;
+	KUNIT_EXPECT_NE(test, ram_load(r, 0), 0);
+	KUNIT_ASSERT_EQ(test, ram_load(r, LZ_LOAD_RO), 0);
+	for (i = 0; i < lba + 3; i++)
+		KUNIT_EXPECT_EQ(test, ram_read(r, i), r->version[i]);
+	KUNIT_EXPECT_EQ(test, ram_read(r, lba + 3), ~0u);
+	KUNIT_EXPECT_EQ(test, ram_read(r, lba + 120), 0u);
+	((u8 *)ram_block(r, leaf))[300] ^= 1;
+	ram_cut(r);
+	again(r);
+	ram_verify(r);
+	ram_check(r);
+}
+
 /* Metadata that cannot be written ends the device, and says so to all who wait. */
 static void recover_journal_error(struct kunit *test)
 {
@@ -360,6 +448,9 @@ static struct kunit_case recover_cases[] = {
 	KUNIT_CASE(recover_random),
 	KUNIT_CASE(recover_read_only),
 	KUNIT_CASE(recover_one_root_zone),
+	KUNIT_CASE(recover_zone_now_log),
+	KUNIT_CASE(recover_short_zone_table),
+	KUNIT_CASE(recover_lost_leaf),
 	KUNIT_CASE(recover_journal_error),
 	KUNIT_CASE(recover_timer),
 	KUNIT_CASE(recover_live_options),

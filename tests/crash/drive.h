@@ -211,6 +211,8 @@ bool drive_is_volatile(const struct drive *d);
 void drive_rot(struct drive *d);
 
 void drive_report(const struct drive *d, struct lz_zone_report *r);
+/* Write it as an image the tool reads: @path, and write pointers in @path.zones. */
+bool drive_export(const struct drive *d, const char *path);
 /* The tag at a drive address. */
 u64 drive_peek(const struct drive *d, u64 addr);
 void drive_set_cond(struct drive *d, u32 zone, enum lz_zone_cond cond);

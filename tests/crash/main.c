@@ -7,6 +7,9 @@
  *
  * --suite runs the clean campaign, judges its coverage of core's phases, then
  * runs core with each of its planted bugs, which must be found.
+ *
+ * --export leaves images of drives, as some of the cuts leave them, for readers
+ * other than core.
  */
 #include <getopt.h>
 #include <signal.h>
@@ -80,9 +83,11 @@ static struct {
 	u32 world;
 	u32 trace_from;
 	u32 seconds;
+	u32 every;
 	bool suite;
+	const char *export;
 	const char *self;
-} opt = { .cuts = 1000, .jobs = 1, .world = ~0u, .trace_from = ~0u };
+} opt = { .cuts = 1000, .jobs = 1, .world = ~0u, .trace_from = ~0u, .every = 1 };
 
 static struct worker *me;
 static struct run current;
@@ -146,6 +151,8 @@ static bool run_one(u32 index)
 	current.seed = opt.seed;
 	current.index = index;
 	current.trace_from = opt.trace_from;
+	current.export = opt.export;
+	current.every = opt.every;
 	arm_watchdog();
 	ok = world_run(&current, &me->t, why, sizeof(why));
 	if (!ok)
@@ -324,6 +331,7 @@ static void usage(void)
 
 	printf("lzcrash [--cuts N] [--seed S] [--jobs J] [--seconds S]\n"
 	       "        [--world W [--trace | --trace-from CUT]] [--plant NAME] [--suite]\n"
+	       "        [--export DIR [--every CUTS]]\n"
 	       "plants:");
 	for (i = 1; i < LZ_NR_PLANTS; i++)
 		printf(" %s", plant_names[i]);
@@ -350,6 +358,8 @@ int main(int argc, char **argv)
 		{ "trace-from", required_argument, NULL, 'f' },
 		{ "plant", required_argument, NULL, 'p' },
 		{ "suite", no_argument, NULL, 'S' },
+		{ "export", required_argument, NULL, 'x' },
+		{ "every", required_argument, NULL, 'n' },
 		{ "help", no_argument, NULL, 'h' },
 		{ }
 	};
@@ -386,6 +396,12 @@ int main(int argc, char **argv)
 				usage();
 				return 2;
 			}
+			break;
+		case 'x':
+			opt.export = optarg;
+			break;
+		case 'n':
+			opt.every = max(1ul, strtoul(optarg, NULL, 0));
 			break;
 		case 'h':
 		default:

@@ -275,6 +275,18 @@ static void check(struct world *w)
 	w->t->checks++;
 }
 
+static void export(struct world *w)
+{
+	const struct run *run = w->run;
+	char path[4000];
+
+	if (!run->export || w->cuts % run->every)
+		return;
+	snprintf(path, sizeof(path), "%s/world-%u-cut-%u", run->export, run->index, w->cuts);
+	if (!drive_export(w->d, path))
+		world_fail(w, "%s cannot be written", path);
+}
+
 static void cut(struct world *w)
 {
 	u32 i, phase = lz_phase(w->lz);
@@ -290,6 +302,7 @@ static void cut(struct world *w)
 	drive_cut(w->d, !rnd_permille(&w->rnd, w->load.host_dies));
 	if (!rnd_below(&w->rnd, 20))
 		drive_rot(w->d);
+	export(w);
 	users_forget(w);
 	host_forget(w);
 	arena_reset();

@@ -43,11 +43,15 @@ struct tally {
  * @seed: of the campaign
  * @index: of the world
  * @trace_from: print a trace from this cut on; ~0: none
+ * @export: folder in which the drive is left as cuts leave it; NULL: none
+ * @every: at each so many cuts
  */
 struct run {
 	u64 seed;
 	u32 index;
 	u32 trace_from;
+	const char *export;
+	u32 every;
 };
 
 /* Cuts of the world @index of a campaign, at least. */

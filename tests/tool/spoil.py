@@ -2,7 +2,8 @@
 """spoil.py SEED IMAGE: change a few bytes of used blocks of an image of a drive.
 
 With an odd seed only metadata blocks are changed and their checksums are made
-right again, so that what is behind the checksum is tested too.
+right again, so that what is behind the checksum is tested too. With every eighth
+a write pointer in IMAGE.zones is changed instead.
 """
 import random
 import sys
@@ -23,13 +24,32 @@ def crc32c(data):
     return crc
 
 
+def spoil_zone(r, image):
+    path = image + ".zones"
+    with open(path, encoding="ascii") as f:
+        head, *zones = f.read().splitlines()
+    size, cap = (int(head.split()[i]) for i in (2, 4))
+    i = r.randrange(len(zones))
+    zone, wp = (int(w) for w in zones[i].split()[:2])
+    wp = r.choice((0, max(wp - 1, 0), r.randrange(cap), cap))
+    zones[i] = f"{zone} {wp} {r.choice((3, 4)) if r.random() < .1 else (wp > 0) + (wp == cap)}"
+    with open(path, "w", encoding="ascii") as f:
+        print(head, *zones, sep="\n", file=f)
+    with open(image, "r+b") as f:
+        f.seek((zone * size + wp) * BLOCK)
+        f.write(bytes((cap - wp) * BLOCK))
+
+
 def main():
     seed = int(sys.argv[1])
     r = random.Random(seed)
+    if not seed % 8:
+        spoil_zone(r, sys.argv[2])
+        return
     with open(sys.argv[2], "r+b") as f:
         data = f.read()
         used = [b for b in range(len(data) // BLOCK)
-                if any(data[b * BLOCK:(b + 1) * BLOCK])]
+                if data[b * BLOCK:(b + 1) * BLOCK] != bytes(BLOCK)]
         if seed % 2:
             used = [b for b in used if data[b * BLOCK:b * BLOCK + 4] == b"LFZN"]
         for _ in range(r.choice((1, 1, 3, 20))):
