@@ -98,9 +98,6 @@ static int check_leaf(struct lz *lz, struct check *k, u64 idx)
 				continue;
 			count++;
 			k->tree[lz_addr_zone(lz, a)]++;
-			if (first + j >= lz->si.logical_blocks)
-				found(k, "map leaf %llu: maps block %llu, past the device",
-				      (unsigned long long)idx, (unsigned long long)(first + j));
 		}
 		if (le32_to_cpu(c->node->h.count) != count)
 			found(k, "map leaf %llu: says it maps %u blocks, maps %u",

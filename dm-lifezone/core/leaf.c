@@ -111,6 +111,13 @@ static void read_done(struct lz *lz, struct lz_cmd *cmd)
 			lz_say(lz, 'e', "map leaf %llu: entry %u is %llu, past the drive",
 			       (unsigned long long)c->idx, i, (unsigned long long)a);
 			err = -EIO;
+		} else if (a != LZ_NOWHERE &&
+			   c->idx * LZ_NODE_ENTRIES + i >= lz->si.logical_blocks) {
+			/* Nobody would ever overwrite it, and GC could not move it. */
+			lz_say(lz, 'e', "map leaf %llu: entry %u maps block %llu, past the device",
+			       (unsigned long long)c->idx, i,
+			       (unsigned long long)(c->idx * LZ_NODE_ENTRIES + i));
+			err = -EIO;
 		}
 	}
 	INIT_LIST_HEAD(&waiters);
