@@ -204,8 +204,16 @@ static int load_tree(struct lz *lz, struct lz_tree *t, const __le64 *top, void *
 	return 0;
 }
 
-static void decode_zone(struct lz *lz, struct lz_zone *z, const struct lz_zent *e)
+static int decode_zone(struct lz *lz, struct lz_zone *z, const struct lz_zent *e)
 {
+	if (le32_to_cpu(e->valid) > lz->g.zone_cap ||
+	    (le32_to_cpu(e->head) != LZ_NO_OFFSET && le32_to_cpu(e->head) >= lz->g.zone_cap)) {
+		lz_say(lz, 'e',
+		       "zone table: zone %u: %u blocks in use, newest summary at offset %u: past its capacity of %u",
+		       lz_zone_nr(lz, z), le32_to_cpu(e->valid), le32_to_cpu(e->head),
+		       lz->g.zone_cap);
+		return -EUCLEAN;
+	}
 	z->gen = le32_to_cpu(e->gen);
 	z->state = e->state;
 	z->class = e->class;
@@ -222,13 +230,14 @@ static void decode_zone(struct lz *lz, struct lz_zone *z, const struct lz_zent *
 		z->need = z->head + 1;
 	if ((u64)atomic64_read(&lz->write_seq) < z->seq)
 		atomic64_set(&lz->write_seq, z->seq);
+	return 0;
 }
 
 static int load_zones(struct lz *lz, void *buf)
 {
 	const struct lz_znode *n = buf;
+	u32 j, count;
 	u64 i;
-	u32 j;
 	int err;
 
 	for (i = 0; i < lz->ztab.n[0]; i++) {
@@ -237,11 +246,17 @@ static int load_zones(struct lz *lz, void *buf)
 		err = read_node(lz, &lz->ztab, 0, i, buf);
 		if (err)
 			return err;
-		for (j = 0; j < LZ_ZNODE_ENTRIES; j++) {
-			u32 zone = i * LZ_ZNODE_ENTRIES + j;
-
-			if (zone < lz->g.nr_zones)
-				decode_zone(lz, &lz->zone[zone], &n->e[j]);
+		/* Only entries that count have been checked. */
+		count = min_t(u32, LZ_ZNODE_ENTRIES, lz->g.nr_zones - i * LZ_ZNODE_ENTRIES);
+		if (le32_to_cpu(n->h.count) != count) {
+			lz_say(lz, 'e', "zone table leaf %llu: %u entries, wanted %u",
+			       (unsigned long long)i, le32_to_cpu(n->h.count), count);
+			return -EUCLEAN;
+		}
+		for (j = 0; j < count; j++) {
+			err = decode_zone(lz, &lz->zone[i * LZ_ZNODE_ENTRIES + j], &n->e[j]);
+			if (err)
+				return err;
 		}
 	}
 	return 0;
