@@ -618,6 +618,9 @@ static int load(struct lz *lz, struct load *l)
 	err = setup(lz);
 	if (err)
 		return err;
+	/* A drive of larger capacity than was formatted reports what we do not use. */
+	for (i = 0; i < lz->g.nr_zones; i++)
+		l->rep[i].wp = min(l->rep[i].wp, lz->g.zone_cap);
 	l->named = lz_zalloc_array(lz->g.zone_cap, 1);
 	l->buf = lz_alloc_blocks(2);
 	if (!l->named || !l->buf)
