@@ -59,7 +59,7 @@
  * @flags: LZ_ZF_*
  * @closing: takes no more reservations
  * @draining: waits for @readers to go; its last reader kicks the machine
- * @listed: on the list of zones that became empty (list_lock)
+ * @listed: on a list, whichever, or being reset (list_lock)
  * @by_gc: its last valid block was moved by GC
  * @failed: a write or reset of it failed
  * @gen: generation

@@ -78,6 +78,7 @@ static void free_zone_add(struct lz *lz, struct lz_zone *z)
 	z->sum_seq = 0;
 	z->flags = lz_zone_worn(z->flags);
 	list_add_tail(&z->list, &lz->free_list);
+	z->listed = true;
 	lz->nr_free++;
 }
 
@@ -443,6 +444,7 @@ static int adopt_free(struct lz *lz, struct load *l, u32 zone)
 	}
 	z->state = LZ_ZS_FREE;
 	list_add_tail(&z->list, &lz->stale);
+	z->listed = true;
 	lz->nr_unready++;
 	return 0;
 }
