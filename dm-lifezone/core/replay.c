@@ -114,6 +114,8 @@ static int replay_zone(struct lz *lz, const struct lz_jrec *rec, struct lz_repla
 	case LZ_JR_ZOPEN:
 		if (lz_jrec_len(rec) >= LZ_NR_CLASSES)
 			return bad_record(lz, rec, "no such class");
+		if (z->state == LZ_ZS_META)
+			return bad_record(lz, rec, "the metadata log is in it");
 		forget_life(lz, r, zone);
 		z->state = LZ_ZS_OPEN;
 		z->class = lz_jrec_len(rec);
@@ -124,8 +126,8 @@ static int replay_zone(struct lz *lz, const struct lz_jrec *rec, struct lz_repla
 		z->need = 0;
 		break;
 	case LZ_JR_ZSUM:
-		if ((u32)b >= lz->g.zone_cap || !lz_jrec_len(rec) ||
-		    lz_jrec_len(rec) > LZ_SUM_BLOCKS)
+		if (!lz_jrec_len(rec) || lz_jrec_len(rec) > LZ_SUM_BLOCKS ||
+		    (u64)(u32)b + lz_jrec_len(rec) > lz->g.zone_cap)
 			return bad_record(lz, rec, "no such summary");
 		z->head = b;
 		z->sum_seq = b >> 32;
