@@ -296,6 +296,12 @@ static int walk_block(struct lz *lz, struct walk *k, const void *block, struct l
 		k->nr_rec = 0;
 	k->first = le64_to_cpu(j->first);
 	n = le32_to_cpu(j->h.count);
+	/* All there is to record at a time; or what is gathered could be endless. */
+	if (k->nr_rec + n > 2 * lz->delta_cap + LZ_EXTENTS + LZ_ZRECS) {
+		lz_say(lz, 'e', "journal: zone %u, offset %u: a commit of more than %u records",
+		       k->zone, k->off - 1, k->nr_rec);
+		return -EUCLEAN;
+	}
 	k->rec = lz_grow(k->rec, &k->max_rec, k->nr_rec + n, sizeof(*k->rec));
 	if (!k->rec)
 		return -ENOMEM;
