@@ -240,7 +240,7 @@ static bool fill_slot(struct lz *lz, struct lz_gc_slot *s)
 		u64 e = gc->ent[gc->pos], lba = lz_sum_lba(e), a;
 		int err;
 
-		if (lba >= lz->si.logical_blocks) {
+		if (lba >= lz->si.logical_blocks || lz_sum_offset(e) >= lz->g.zone_cap) {
 			gc->pos++;
 			continue;
 		}
