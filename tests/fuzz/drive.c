@@ -224,15 +224,21 @@ static void host_submit(void *ctx, struct lz_cmd *c)
 		complete(f, c);
 }
 
+/* All that are kept now: what they lead to waits its turn, so none waits for ever. */
 static bool let_go(struct fuzz *f)
 {
-	struct lz_cmd *c = list_first_entry_or_null(&f->kept, struct lz_cmd, list);
+	bool any = !list_empty(&f->kept);
+	struct list_head list;
 
-	if (!c)
-		return false;
-	list_del_init(&c->list);
-	complete(f, c);
-	return true;
+	INIT_LIST_HEAD(&list);
+	list_splice_tail_init(&f->kept, &list);
+	while (!list_empty(&list)) {
+		struct lz_cmd *c = list_first_entry(&list, struct lz_cmd, list);
+
+		list_del_init(&c->list);
+		complete(f, c);
+	}
+	return any;
 }
 
 static void host_kick(void *ctx)
