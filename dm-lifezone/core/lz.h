@@ -624,7 +624,7 @@ u32 lz_map_insert(struct lz *lz, u64 lba, u64 addr, u32 n);
 int lz_map_remap(struct lz *lz, u64 lba, u64 old, u64 addr);
 u64 lz_map_get(struct lz *lz, u64 lba);
 u32 lz_map_run(struct lz *lz, u64 lba, u32 want, u64 *addr);
-void lz_map_discard_replay(struct lz *lz, u64 lba, u64 n);
+bool lz_map_discard_replay(struct lz *lz, u64 lba, u64 n);
 bool lz_map_has_entry(struct lz *lz, u64 lba);
 void lz_map_take_extents(struct lz *lz);
 bool lz_map_freeze(struct lz *lz);

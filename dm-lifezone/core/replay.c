@@ -93,7 +93,8 @@ static int replay_discard(struct lz *lz, const struct lz_jrec *rec)
 	if (!n || n > lz->si.logical_blocks || lba > lz->si.logical_blocks - n)
 		return bad_record(lz, rec, "past the device");
 	if (n >= LZ_EXTENT_MIN) {
-		lz_map_discard_replay(lz, lba, n);
+		if (!lz_map_discard_replay(lz, lba, n))
+			return bad_record(lz, rec, "more discards than a journal may hold");
 		return 0;
 	}
 	if (atomic_read(&lz->active->used) + n > 2 * lz->delta_cap)
