@@ -40,6 +40,7 @@ enum fuzz_op {
 	FUZZ_NEXT,		/* block @a also at the end of zone @b, next in number */
 	FUZZ_ROT,		/* byte @b of block @a, behind the checksum's back */
 	FUZZ_ZONE,		/* zone @a: write pointer @b, condition @v; @arg & 1: torn */
+	FUZZ_CLAIM,		/* zones @b % 64 from @a on are said to hold @v blocks */
 	FUZZ_NR_EDITS,
 	/* actions */
 	FUZZ_WRITE = FUZZ_NR_EDITS,	/* @arg blocks from @b on, class @a */

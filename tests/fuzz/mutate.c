@@ -152,7 +152,7 @@ static void new_edit(const struct fuzz *f, struct fuzz_rec *r)
 	u64 addr = f->meta[block], v;
 	struct field x;
 
-	r->op = any(10) ? any(4) ? FUZZ_SET : FUZZ_ADD : FUZZ_COPY + any(4);
+	r->op = any(8) ? any(4) ? FUZZ_SET : FUZZ_ADD : FUZZ_COPY + any(5);
 	r->arg = any(256);
 	r->a = cpu_to_le16(block);
 	switch (r->op) {
@@ -180,6 +180,11 @@ static void new_edit(const struct fuzz *f, struct fuzz_rec *r)
 		r->a = cpu_to_le16(any(f->g.nr_zones));
 		r->b = cpu_to_le32(any(f->g.zone_cap + 1));
 		r->v = cpu_to_le64(any(5));
+		break;
+	case FUZZ_CLAIM:
+		r->a = cpu_to_le16(any(f->g.nr_zones));
+		r->b = cpu_to_le32(any(f->g.nr_zones));
+		r->v = cpu_to_le64(any(2) ? f->g.zone_cap : any(f->g.zone_cap));
 		break;
 	}
 }

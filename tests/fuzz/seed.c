@@ -262,6 +262,29 @@ static void set_zone(struct fuzz *f, const struct fuzz_rec *r)
 		z->wp = f->g.zone_cap;
 }
 
+/* Full on the drive, and in use in the zone table that a load reads. */
+static void claim(struct fuzz *f, const struct fuzz_rec *r)
+{
+	u32 zone = le16_to_cpu(r->a) % f->g.nr_zones, n = le32_to_cpu(r->b) % 64, i;
+	struct lz_znode *t = NULL;
+
+	for (i = 0; i < f->nr_read && !t; i++) {
+		t = (struct lz_znode *)fuzz_own(f, f->meta[i]);
+		if (le16_to_cpu(t->h.type) != LZ_BT_ZNODE || t->h.level)
+			t = NULL;
+	}
+	for (; t && n-- && zone < min(f->g.nr_zones, LZ_ZNODE_ENTRIES); zone++) {
+		if (zone < 2 || f->zone[zone].cond != LZ_COND_EMPTY)
+			continue;
+		f->zone[zone].wp = f->g.zone_cap;
+		f->zone[zone].cond = LZ_COND_FULL;
+		t->e[zone].state = LZ_ZS_FULL;
+		t->e[zone].valid = cpu_to_le32(le64_to_cpu(r->v) % (f->g.zone_cap + 1));
+	}
+	if (t)
+		fuzz_seal((u8 *)t);
+}
+
 static void edit(struct fuzz *f, const struct fuzz_rec *r)
 {
 	switch (r->op) {
@@ -280,6 +303,9 @@ static void edit(struct fuzz *f, const struct fuzz_rec *r)
 		break;
 	case FUZZ_ZONE:
 		set_zone(f, r);
+		break;
+	case FUZZ_CLAIM:
+		claim(f, r);
 		break;
 	default:
 		return;
