@@ -365,6 +365,11 @@ static bool slots_step(struct lz *lz)
 			slot_lost(lz, s);
 		if (s->state == LZ_SL_RESERVE && lz->mode == LZ_MODE_RW)
 			slot_append(lz, s);
+		/* A stop does not wait for room: what was not copied stays where it is. */
+		if (s->state == LZ_SL_RESERVE && lz->stopping) {
+			s->state = LZ_SL_IDLE;
+			lz->progress = true;
+		}
 		if (s->state == LZ_SL_MAP)
 			slot_map(lz, s);
 		if (s->state == LZ_SL_IDLE && gc->state == LZ_GC_ENTRIES && gc->pos < gc->n) {

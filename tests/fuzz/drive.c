@@ -274,6 +274,15 @@ static void host_event(void *ctx, enum lz_event ev, u64 arg)
 {
 }
 
+static void host_trace(void *ctx, const struct lz_trace *t)
+{
+	fuzz_step();
+	if (getenv("FUZZ_TRACE"))
+		fprintf(stderr, "trace %u: zone %d, class %u, %u to %u, %llu, %llu\n", t->what,
+			(int)t->zone, t->class, t->old, t->new, (unsigned long long)t->a,
+			(unsigned long long)t->b);
+}
+
 static void host_say(void *ctx, char level, const char *line)
 {
 	struct fuzz *f = ctx;
@@ -293,6 +302,7 @@ const struct lz_ops fuzz_ops = {
 	.resume = host_resume,
 	.now = host_now,
 	.event = host_event,
+	.trace = host_trace,
 	.say = host_say,
 };
 
