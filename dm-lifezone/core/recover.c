@@ -77,6 +77,7 @@ static void free_zone_add(struct lz *lz, struct lz_zone *z)
 	z->head = LZ_NO_OFFSET;
 	z->sum_seq = 0;
 	z->flags = lz_zone_worn(z->flags);
+	atomic_set(&z->valid, 0);
 	list_add_tail(&z->list, &lz->free_list);
 	z->listed = true;
 	lz->nr_free++;

@@ -382,6 +382,8 @@ void lz_zone_freed(struct lz *lz, struct lz_zone *z)
 	z->by_gc = false;
 	z->failed = false;
 	z->gc_ckpt = 0;
+	/* It is 0, unless the map has more in the zone than was counted at load. */
+	atomic_set(&z->valid, 0);
 	lz_zone_set_state(lz, z, LZ_ZS_FREE);
 	list_add_tail(&z->list, &lz->free_list);
 	lz->nr_free++;
