@@ -323,10 +323,22 @@ static void write_steps(struct lz *lz)
 	}
 }
 
-void lz_run(struct lz *lz)
+/*
+ * Zones become free by commits and roots. Where the log waits for one to write these
+ * to, and none is being reset, none ever will: the space kept back for it was not
+ * there, whatever the zone table said.
+ */
+static bool log_stuck(const struct lz *lz)
+{
+	return lz->log_waits && !lz->cmds && !lz->nr_free && list_empty(&lz->ready) &&
+		list_empty(&lz->stale) && !lz->loading;
+}
+
+static void run(struct lz *lz)
 {
 	do {
 		lz->progress = false;
+		lz->log_waits = false;
 		take_completions(lz);
 		if (!lz->loaded)
 			continue;
@@ -337,8 +349,18 @@ void lz_run(struct lz *lz)
 			write_steps(lz);
 		cond_resched();
 	} while (lz->progress);
-	if (lz->loaded)
-		watch_space(lz);
+}
+
+void lz_run(struct lz *lz)
+{
+	run(lz);
+	if (!lz->loaded)
+		return;
+	if (lz->mode == LZ_MODE_RW && log_stuck(lz)) {
+		lz_set_mode(lz, LZ_MODE_FAIL, "no zone is left for the metadata log", -ENOSPC);
+		run(lz);
+	}
+	watch_space(lz);
 }
 
 /* lz_sync - run until no command is in flight. Load and stop only. */

@@ -570,6 +570,7 @@ struct lz {
 	struct lz_stream *ns;		/* nodes */
 	u64 jseq;
 	bool journal_lost;		/* until a checkpoint begins it anew */
+	bool log_waits;			/* for a free zone, as of the last round */
 	u32 root_zone;
 	u32 root_off;
 	bool root_rolling;

@@ -31,6 +31,7 @@ static u32 take_zone(struct lz *lz)
 		lz->nr_meta++;
 	}
 	spin_unlock_irqrestore(&lz->place_lock, flags);
+	lz->log_waits |= !z;
 	return z ? lz_zone_nr(lz, z) : LZ_NONE;
 }
 
