@@ -15,7 +15,7 @@ export VM_ZNS VM_CPUS VM_MEM VM_KERNEL VM_DISK VM_ICOUNT VM_REBOOT VM_PLANTS VM_
 # As it was typed: make must not expand the $ of a shell command.
 export LZ_CMD := $(value CMD)
 
-.PHONY: all module tools vm deps check unit crash kunit guest debug \
+.PHONY: all module tools vm deps check unit crash fuzz kunit guest debug \
 	bench demo lint clean distclean help install
 
 all: module tools
@@ -41,6 +41,11 @@ unit:
 
 crash:
 	@$(MAKE) -s -C tests/crash O=$(O)/host/crash check
+
+fuzz:
+	@$(VM)/deps clang libclang-rt-dev llvm gcc make libc6-dev pkg-config libjson-c-dev uuid-dev
+	@$(MAKE) -s -C tests/fuzz O=$(O)/host/fuzz fuzzers
+	@tests/fuzz/run fuzz $(O)/host/fuzz $(or $(T),60)
 
 kunit: deps
 	@$(VM)/kunit
@@ -87,6 +92,8 @@ help:
 # help:   make check        everything below up to guest; last line: N passed, N failed, N skipped
 # help:   make unit         unit tests of the kernel-free core, on the host
 # help:   make crash        crash tests: every cut of every schedule, from a seed
+# help:   make fuzz T=60    hostile drives and words: the fuzzers for T seconds in all (wants
+# help:                       clang; "make check" only runs what they found before)
 # help:   make kunit        the core under the kernel's KUnit (UML)
 # help:   make guest T=PAT  guest tests, tests/vm/t/PAT*.sh
 # help:   make lint         checkpatch, sparse, shellcheck, compiler warnings

@@ -189,7 +189,7 @@ static int carry_out(struct fuzz *f, struct lz_cmd *c)
 	if (c->op >= LZ_OP_APPEND && off)
 		fuzz_wrong("command %u not to the start of a zone", c->op);
 	if (zone >= f->g.nr_zones || (f->zone[zone].fail & 1 << c->op) ||
-	    (f->zone[zone].cond == LZ_COND_OFFLINE))
+	    f->zone[zone].cond == LZ_COND_OFFLINE)
 		return -EIO;
 	switch (c->op) {
 	case LZ_OP_READ:

@@ -69,6 +69,7 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 	u32 n = fuzz_records(data, size, &first, &rec), i;
 	char *argv[6] = { "dump" }, number[24];
 	int argc = 1, ret;
+	u64 v;
 
 	if (!n || first.op % FUZZ_SEEDS == FUZZ_SEEDS - 2)
 		return 0;	/* the wide one prints for ages */
@@ -81,9 +82,8 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 	argv[argc++] = "drive";
 	argv[argc++] = what[i];
 	if (i > 5) {
-		snprintf(number, sizeof(number), "%llu",
-			 (unsigned long long)(i == 8 ? now->meta[le16_to_cpu(first.a) % now->nr_meta] :
-					      le64_to_cpu(first.v)));
+		v = i == 8 ? now->meta[le16_to_cpu(first.a) % now->nr_meta] : le64_to_cpu(first.v);
+		snprintf(number, sizeof(number), "%llu", (unsigned long long)v);
 		argv[argc++] = number;
 	}
 	if (!stdout || !freopen("/dev/null", "w", stdout))

@@ -13,6 +13,7 @@
 
 #include "../../dm-lifezone/core/core.h"
 #include "../../dm-lifezone/core/log.h"
+#include "target.h"
 
 /**
  * struct fuzz_rec - a record of an input
@@ -149,15 +150,11 @@ u32 fuzz_records(const u8 *data, size_t size, struct fuzz_rec *first,
 struct fuzz *fuzz_make(const struct fuzz_rec *first, const struct fuzz_rec *rec, u32 n);
 void fuzz_seal(u8 *block);
 size_t fuzz_mutate(u8 *data, size_t size, size_t max, unsigned int seed);
-size_t LLVMFuzzerMutate(u8 *data, size_t size, size_t max);
 
 /* Ends the input: something is not as it must be. */
 __printf(1, 2) __attribute__((__noreturn__))
 void fuzz_wrong(const char *fmt, ...);
 void fuzz_begin(void);
 void fuzz_step(void);
-
-int LLVMFuzzerTestOneInput(const u8 *data, size_t size);
-size_t LLVMFuzzerCustomMutator(u8 *data, size_t size, size_t max, unsigned int seed);
 
 #endif /* LIFEZONE_FUZZ_H */

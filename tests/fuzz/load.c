@@ -82,7 +82,7 @@ static void check_say(void *ctx, const char *line)
 		fprintf(stderr, "check: %s\n", line);
 }
 
-static void check(struct fuzz *f)
+static void examine(struct fuzz *f)
 {
 	struct lz_check_report report = { .say = check_say };
 	int err = lz_check(f->lz, &report);
@@ -115,7 +115,7 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 		return 0;
 	}
 	if (ro)
-		check(f);
+		examine(f);
 	for (i = 0; i < n - 1 && f->lz; i++) {
 		if (rec[i].op >= FUZZ_NR_EDITS && rec[i].op < FUZZ_NR_OPS && !act(f, &rec[i]))
 			break;

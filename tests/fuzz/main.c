@@ -12,8 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t max);
+#include "target.h"
 
 /* Only a fuzzer mutates. */
 size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t max)

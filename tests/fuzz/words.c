@@ -5,10 +5,7 @@
  */
 #include "../../tools/lifezone.h"
 #include "../../dm-lifezone/core/policy.h"
-
-int LLVMFuzzerTestOneInput(const u8 *data, size_t size);
-size_t LLVMFuzzerMutate(u8 *data, size_t size, size_t max);
-size_t LLVMFuzzerCustomMutator(u8 *data, size_t size, size_t max, unsigned int seed);
+#include "target.h"
 
 static void wrong(const char *what, const char *word)
 {
@@ -90,7 +87,7 @@ size_t LLVMFuzzerCustomMutator(u8 *data, size_t size, size_t max, unsigned int s
 		"0 ", "4 ", "3 ", "4294967295 ", "4294967296 ", "600000 ", "10 ", "1048576 ",
 		"0x10", "16M", "1KiB", "18446744073709551615", "18446744073709551616", "8P", "\n",
 	};
-	const char *w = word[seed / 8 % (sizeof(word) / sizeof(word[0]))];
+	const char *w = word[seed / 8 % ARRAY_SIZE(word)];
 	size_t n = strlen(w), at = size ? 1 + seed / 512 % size : 0;
 
 	if (seed % 8 < 4 || size < 2 || size + n > max)
