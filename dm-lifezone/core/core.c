@@ -330,8 +330,16 @@ static void write_steps(struct lz *lz)
  */
 static bool log_stuck(const struct lz *lz)
 {
-	return lz->log_waits && !lz->cmds && !lz->nr_free && list_empty(&lz->ready) &&
-		list_empty(&lz->stale) && !lz->loading;
+	const struct lz_zone *z;
+
+	if (!lz->log_waits || lz->cmds || lz->nr_free || !list_empty(&lz->stale) || lz->loading)
+		return false;
+	/* What GC holds it lets go when it is done, and it is waiting, too. */
+	list_for_each_entry(z, &lz->ready, list) {
+		if (lz->gc.state == LZ_GC_IDLE || lz_zone_nr(lz, z) != lz->gc.victim)
+			return false;
+	}
+	return true;
 }
 
 static void run(struct lz *lz)
