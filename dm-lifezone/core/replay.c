@@ -21,7 +21,7 @@ void *lz_grow(void *old, u32 *max, u32 need, size_t size)
 	u32 n = max_t(u32, 256, *max);
 	void *p;
 
-	if (need <= *max)
+	if (old && need <= *max)
 		return old;
 	while (n < need)
 		n *= 2;
