@@ -75,6 +75,7 @@
  * @jlast: metadata zones: highest journal block number in it (machine)
  * @gc_ckpt: checkpoint at whose number GC left it with blocks uncounted (machine)
  * @need: blocks the drive must have, by the metadata (load)
+ * @life: times the journal opened it (load)
  * @suspect: the drive has fewer, though some of them are in use (load)
  * @readers: reads in flight
  * @open: while it takes writes
@@ -102,6 +103,7 @@ struct lz_zone {
 	u64 jlast;
 	u64 gc_ckpt;
 	u32 need;
+	u32 life;
 	bool suspect;
 	atomic_t valid;
 	atomic_t readers;
@@ -703,18 +705,20 @@ struct lz_name {
 	u64 addr;
 	u64 lba;
 	u32 len;
+	u32 life;
 };
 
 struct lz_sumrec {
 	u32 zone;
 	u32 off;
 	u32 n;
+	u32 life;
 };
 
 /**
  * struct lz_replay - what the journal said (load)
- * @name: mappings, in order; of no length: of an earlier life of their zone
- * @sum: summaries written since the checkpoint; @n == 0: likewise
+ * @name: mappings, in order; they count only in the life of their zone
+ * @sum: summaries written since the checkpoint; likewise
  * @commits: commits applied
  */
 struct lz_replay {

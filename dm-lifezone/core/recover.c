@@ -309,7 +309,7 @@ static int mark_named(struct lz *lz, const struct lz_replay *r, u32 zone, u8 *na
 	for (i = 0; i < r->nr_sum; i++) {
 		const struct lz_sumrec *m = &r->sum[i];
 
-		if (m->zone != zone)
+		if (m->zone != zone || m->life != lz->zone[zone].life)
 			continue;
 		for (k = 0; k < m->n; k++) {
 			struct lz_want w = {
@@ -354,7 +354,7 @@ static bool restore_ring(struct lz *lz, const struct lz_replay *r, u32 zone,
 	for (i = 0; i < r->nr_name; i++) {
 		const struct lz_name *m = &r->name[i];
 
-		if (lz_addr_zone(lz, m->addr) != zone)
+		if (lz_addr_zone(lz, m->addr) != zone || m->life != z->life)
 			continue;
 		for (j = 0; j < m->len; j++) {
 			u32 off = lz_addr_off(lz, m->addr) + j;

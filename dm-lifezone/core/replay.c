@@ -46,24 +46,6 @@ static int bad_record(struct lz *lz, const struct lz_jrec *rec, const char *what
 	return -EUCLEAN;
 }
 
-/*
- * The zone table may be younger than the journal's first records: what they say
- * of @zone's life before must not be taken for this one's.
- */
-static void forget_life(struct lz *lz, struct lz_replay *r, u32 zone)
-{
-	u32 i;
-
-	for (i = 0; i < r->nr_name; i++) {
-		if (lz_addr_zone(lz, r->name[i].addr) == zone)
-			r->name[i].len = 0;
-	}
-	for (i = 0; i < r->nr_sum; i++) {
-		if (r->sum[i].zone == zone)
-			r->sum[i].n = 0;
-	}
-}
-
 static int replay_map(struct lz *lz, const struct lz_jrec *rec, struct lz_replay *r)
 {
 	u64 lba = lz_jrec_lba(rec), addr = lz_jrec_b(rec);
@@ -79,7 +61,7 @@ static int replay_map(struct lz *lz, const struct lz_jrec *rec, struct lz_replay
 	r->name = lz_grow(r->name, &r->max_name, r->nr_name + 1, sizeof(*r->name));
 	if (!r->name)
 		return -ENOMEM;
-	r->name[r->nr_name++] = (struct lz_name){ addr, lba, len };
+	r->name[r->nr_name++] = (struct lz_name){ addr, lba, len, z->life };
 	z->need = max(z->need, off + len);
 	atomic_add(len, &z->valid);
 	lz_map_insert(lz, lba, addr, len);
@@ -117,7 +99,11 @@ static int replay_zone(struct lz *lz, const struct lz_jrec *rec, struct lz_repla
 			return bad_record(lz, rec, "no such class");
 		if (z->state == LZ_ZS_META)
 			return bad_record(lz, rec, "the metadata log is in it");
-		forget_life(lz, r, zone);
+		/*
+		 * The zone table may be younger than the journal's first records: what
+		 * they say of a life before must not be taken for this one's.
+		 */
+		z->life++;
 		z->state = LZ_ZS_OPEN;
 		z->class = lz_jrec_len(rec);
 		z->gen = b;
@@ -136,7 +122,9 @@ static int replay_zone(struct lz *lz, const struct lz_jrec *rec, struct lz_repla
 		r->sum = lz_grow(r->sum, &r->max_sum, r->nr_sum + 1, sizeof(*r->sum));
 		if (!r->sum)
 			return -ENOMEM;
-		r->sum[r->nr_sum++] = (struct lz_sumrec){ zone, b, lz_jrec_len(rec) };
+		r->sum[r->nr_sum++] = (struct lz_sumrec){
+			zone, b, lz_jrec_len(rec), z->life,
+		};
 		break;
 	case LZ_JR_ZBAD:
 		z->flags |= LZ_ZF_BAD | LZ_ZF_SCAN;
