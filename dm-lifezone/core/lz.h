@@ -367,6 +367,7 @@ struct lz_merge_slot {
  * @failed: it cannot be completed
  * @redo: a node had to be written again: its parents have to be, too
  * @restart: the journal begins anew with it
+ * @vain: checkpoints in a row without a block of journal between them
  * @number: of the last durable checkpoint
  * @journal_addr: where the journal goes on after the cut
  * @journal_seq: number of the block there
@@ -394,6 +395,7 @@ struct lz_ckpt {
 	bool redo;
 	bool restart;
 	bool root_busy;
+	u32 vain;
 	u64 number;
 	u64 journal_addr;
 	u64 journal_seq;
