@@ -437,8 +437,9 @@ static bool extent_queue(struct lz *lz, u64 lba, u64 n, bool journal)
 	bool ok;
 
 	spin_lock_irqsave(&lz->ext_lock, flags);
-	ok = lz->active->nr_ext < LZ_EXTENTS &&
-		(!journal || lz->nr_ext_pending < LZ_EXTENTS);
+	/* A journal may hold two intervals' discards: one frozen, one active. */
+	ok = journal ? lz->active->nr_ext < LZ_EXTENTS && lz->nr_ext_pending < LZ_EXTENTS :
+		lz->active->nr_ext < 2 * LZ_EXTENTS;
 	if (ok) {
 		ext_add(lz, lz->active, lba, n);
 		if (journal && !lz_planted(LZ_PLANT_DISCARD_NOT_JOURNALED)) {
@@ -502,12 +503,13 @@ int lz_discard(struct lz *lz, u64 lba, u64 nblocks)
 	return 0;
 }
 
-/* A discard read from the journal: not to be journalled again. */
-void lz_map_discard_replay(struct lz *lz, u64 lba, u64 n)
+/* A discard read from the journal: not to be journalled again. False: one too many. */
+bool lz_map_discard_replay(struct lz *lz, u64 lba, u64 n)
 {
 	if (!extent_queue(lz, lba, n, false))
-		lz_say(lz, 'e', "journal holds more than %u discards", LZ_EXTENTS);
+		return false;
 	discard_entries(lz, lba, n);
+	return true;
 }
 
 /* lz_map_has_entry - does the active delta say something of @lba itself? */
@@ -638,7 +640,7 @@ int lz_map_init(struct lz *lz)
 
 		d->e = lz_zalloc_array(room, sizeof(*d->e));
 		d->bucket = lz_zalloc_array(LZ_NR_SHARDS * lz->shard_buckets, sizeof(u32));
-		d->ext = lz_zalloc_array(LZ_EXTENTS + 1, sizeof(*d->ext));
+		d->ext = lz_zalloc_array(2 * LZ_EXTENTS, sizeof(*d->ext));
 		if (!d->e || !d->bucket || !d->ext)
 			return -ENOMEM;
 		memset(d->bucket, 0xff, LZ_NR_SHARDS * lz->shard_buckets * sizeof(u32));

@@ -237,7 +237,7 @@ static bool fill_slot(struct lz *lz, struct lz_gc_slot *s)
 		u64 e = gc->ent[gc->pos], lba = lz_sum_lba(e), a;
 		int err;
 
-		if (lba >= lz->si.logical_blocks) {
+		if (lba >= lz->si.logical_blocks || lz_sum_offset(e) >= lz->g.zone_cap) {
 			gc->pos++;
 			continue;
 		}
@@ -362,6 +362,11 @@ static bool slots_step(struct lz *lz)
 			slot_lost(lz, s);
 		if (s->state == LZ_SL_RESERVE && lz->mode == LZ_MODE_RW)
 			slot_append(lz, s);
+		/* A stop does not wait for room: what was not copied stays where it is. */
+		if (s->state == LZ_SL_RESERVE && lz->stopping) {
+			s->state = LZ_SL_IDLE;
+			lz->progress = true;
+		}
 		if (s->state == LZ_SL_MAP)
 			slot_map(lz, s);
 		if (s->state == LZ_SL_IDLE && gc->state == LZ_GC_ENTRIES && gc->pos < gc->n) {

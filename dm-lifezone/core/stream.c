@@ -31,6 +31,7 @@ static u32 take_zone(struct lz *lz)
 		lz->nr_meta++;
 	}
 	spin_unlock_irqrestore(&lz->place_lock, flags);
+	lz->log_waits |= !z;
 	return z ? lz_zone_nr(lz, z) : LZ_NONE;
 }
 
@@ -192,7 +193,8 @@ bool lz_log_tight(struct lz *lz)
 {
 	u64 left = lz_log_free(lz), worst = lz_log_worst(lz);
 
-	if (left < worst + lz->g.zone_cap)
+	/* Having cleaned every zone without any news, it would only write roots on and on. */
+	if (left < worst + lz->g.zone_cap && lz->ckpt.vain <= lz->si.meta_zones)
 		lz_ckpt_want(lz);
 	return left < worst;
 }

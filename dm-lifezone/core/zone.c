@@ -89,8 +89,13 @@ struct lz_zone *lz_zone_take_free(struct lz *lz, bool meta)
 		}
 	}
 	if (z) {
+		unsigned long flags;
+
 		list_del_init(&z->list);
 		lz->nr_free--;
+		spin_lock_irqsave(&lz->list_lock, flags);
+		z->listed = false;
+		spin_unlock_irqrestore(&lz->list_lock, flags);
 	}
 	return z;
 }
@@ -357,7 +362,7 @@ void lz_zone_emptied(struct lz *lz, struct lz_zone *z)
 	}
 }
 
-/* lz_zone_freed - @z has been reset. Machine, or alone. */
+/* lz_zone_freed - @z has been reset; it stays listed. Machine, or alone. */
 void lz_zone_freed(struct lz *lz, struct lz_zone *z)
 {
 	unsigned long flags;
@@ -377,6 +382,8 @@ void lz_zone_freed(struct lz *lz, struct lz_zone *z)
 	z->by_gc = false;
 	z->failed = false;
 	z->gc_ckpt = 0;
+	/* It is 0, unless the map has more in the zone than was counted at load. */
+	atomic_set(&z->valid, 0);
 	lz_zone_set_state(lz, z, LZ_ZS_FREE);
 	list_add_tail(&z->list, &lz->free_list);
 	lz->nr_free++;
