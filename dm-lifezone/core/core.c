@@ -179,6 +179,8 @@ static int write_try(struct lz *lz, u8 class, u32 want, struct lz_write *w)
 	if (!lz_delta_reserve(lz, want, false))
 		return -EAGAIN;
 	err = lz_zone_reserve(lz, class, false, want, w);
+	if (lz_planted(LZ_PLANT_DELTA_LEAK) && err)
+		return err;
 	lz_delta_return(lz, want - (err ? 0 : w->nblocks));
 	return err;
 }

@@ -204,7 +204,7 @@ static void slot_read(struct lz *lz, struct lz_cmd *cmd)
 {
 	struct lz_gc_slot *s = cmd->priv;
 
-	if (cmd->error)
+	if (cmd->error && !lz_planted(LZ_PLANT_GC_READ_ERROR_IGNORED))
 		s->error = cmd->error;
 	if (!--s->reads)
 		s->state = LZ_SL_RESERVE;
@@ -265,7 +265,7 @@ static void slot_appended(struct lz *lz, struct lz_cmd *cmd)
 	struct lz_zone *z = &lz->zone[s->w.zone];
 
 	lz->progress = true;
-	if (!cmd->error) {
+	if (!cmd->error || lz_planted(LZ_PLANT_GC_WRITE_ERROR_IGNORED)) {
 		s->state = LZ_SL_MAP;
 		s->next = 0;
 		s->named = 0;
@@ -293,8 +293,10 @@ static void slot_append(struct lz *lz, struct lz_gc_slot *s)
 	lz_delta_return(lz, want - s->w.nblocks);
 	s->append = (struct lz_cmd){
 		.op = LZ_OP_APPEND, .addr = lz_zone_addr(lz, s->w.zone, 0),
-		.nblocks = s->w.nblocks, .buf = s->buf + (size_t)s->done * LZ_BLOCK_SIZE,
-		.class = s->class, .done = slot_appended, .priv = s,
+		.nblocks = s->w.nblocks, .class = s->class,
+		.buf = s->buf + (lz_planted(LZ_PLANT_GC_WRONG_BUFFER) ? 0 :
+				 (size_t)s->done * LZ_BLOCK_SIZE),
+		.done = slot_appended, .priv = s,
 	};
 	s->state = LZ_SL_APPEND;
 	lz->progress = true;
