@@ -448,8 +448,7 @@ static void ckpt_end(struct lz *lz, int err)
 	}
 	lz_answer(&k->waiters, err);
 	lz->progress = true;
-	if (!lz_planted(LZ_PLANT_WAKEUP_LOST))
-		lz_feed(lz);
+	lz_feed(lz);
 }
 
 static void roll_root(struct lz *lz);

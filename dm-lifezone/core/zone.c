@@ -383,7 +383,8 @@ void lz_zone_freed(struct lz *lz, struct lz_zone *z)
 	list_add_tail(&z->list, &lz->free_list);
 	lz->nr_free++;
 	spin_unlock_irqrestore(&lz->place_lock, flags);
-	lz_feed(lz);
+	if (!lz_planted(LZ_PLANT_WAKEUP_LOST))
+		lz_feed(lz);
 }
 
 /* lz_zone_aside - nothing more is written to @z; GC moves what it holds. */
@@ -397,7 +398,7 @@ void lz_zone_aside(struct lz *lz, struct lz_zone *z, int error)
 	first = !z->failed;
 	z->failed = true;
 	z->closing = !lz_planted(LZ_PLANT_ASIDE_STILL_USED);
-	z->flags |= LZ_ZF_BAD | (lz_planted(LZ_PLANT_ASIDE_WITHOUT_SCAN) ? 0 : LZ_ZF_SCAN);
+	z->flags |= LZ_ZF_SCAN | LZ_ZF_BAD;
 	spin_unlock(&z->lock);
 	lz_zones_uncur(lz, z);
 	lz_zone_touch(lz, z);

@@ -13,6 +13,7 @@
  */
 #include <stdarg.h>
 #include <stdio.h>
+#include "../../dm-lifezone/core/plant.h"
 #include "world.h"
 
 #define MIN_OPS		200u
@@ -94,10 +95,11 @@ static void random_geometry(struct world *w)
 	 * another: old leaves lie about in the log and have to be cleaned out.
 	 */
 	w->wide = !rnd_below(r, 12);
-	w->faulty = !rnd_below(r, 10);
+	w->scattered = !w->wide && !rnd_below(r, 8);
+	w->faulty = !rnd_below(r, 5);
 	w->log_fails = w->faulty && rnd_below(r, 2);
 	if (w->faulty)
-		w->faults = w->log_fails ? 8 : rnd_range(r, 1, 4);
+		w->faults = w->log_fails ? 8 : rnd_range(r, 1, 16);
 	do {
 		shift = rnd_range(r, 4, 6) + !rnd_below(r, 8);
 		memset(&w->g, 0, sizeof(w->g));
@@ -105,6 +107,9 @@ static void random_geometry(struct world *w)
 		if (w->wide) {
 			shift = 4;
 			w->g.nr_zones = rnd_range(r, 300, 700);
+		} else if (w->scattered) {
+			shift = 4;
+			w->g.nr_zones = rnd_range(r, 150, 400);
 		}
 		w->g.zone_blocks = 1u << shift;
 		w->g.zone_cap = rnd_below(r, 2) ? w->g.zone_blocks :
@@ -113,7 +118,7 @@ static void random_geometry(struct world *w)
 		w->g.max_append = 1u << rnd_range(r, 1, 6);
 		memset(&w->si, 0, sizeof(w->si));
 		w->si.spare_permille = spares[rnd_below(r, ARRAY_SIZE(spares))];
-		if (w->faulty)
+		if (w->faulty || w->scattered)
 			w->si.spare_permille = 400;
 		memcpy(w->si.uuid, &r->s, sizeof(r->s));
 		w->si.version = LZ_FORMAT_VERSION;
@@ -169,11 +174,18 @@ static void random_load(struct world *w)
 		l->hot_blocks = rnd_range(r, 1, 200);
 		l->roam = true;
 	}
-	if (!rnd_below(r, 8)) {
+	if (w->scattered) {
+		l->hot = 0;
+		l->discard = rnd_range(r, 0, 20);
+		l->flush = 200;
+		l->checkpoint = rnd_range(r, 5, 40);
+	}
+	if (w->scattered ? rnd_below(r, 4) : !rnd_below(r, 8)) {
 		/* Long commits: many scattered updates, seldom asked for. */
-		l->flush = rnd_below(r, 2);
+		l->flush = rnd_below(r, 2) || w->scattered;
 		l->fua = 0;
 		l->hot = 0;
+		l->option = 0;
 		l->len = rnd_range(r, 1, 3);
 		l->step_ns = step_ns[0];
 		w->o.commit_ms = 1000;
@@ -193,15 +205,26 @@ static void hung(struct world *w, const char *what)
 		   what, w->nr_reqs, w->d->nr_cmds, w->timer, lz_phase(w->lz));
 }
 
-static void instance_new(struct world *w, bool ro)
+/* As the options may be at the next load. */
+static void new_budget(struct world *w)
+{
+	u32 most = w->g.max_open ? w->g.max_open : 16;
+
+	w->o.max_open = rnd_below(&w->rnd, 4) ? 0 : rnd_range(&w->rnd, 4, most);
+}
+
+/* False: it was refused, as it may be. */
+static bool instance_new(struct world *w, bool ro)
 {
 	int err;
 
 	if (arena_live())
 		world_fail(w, "%zu allocations left by an instance that was freed", arena_live());
 	w->damaged = false;
+	w->said = false;
 	w->wait_cmds = 0;
 	w->ended = 0;
+	new_budget(w);
 	w->lz = lz_new(&w->g, &w->o, &host_ops, w);
 	if (!w->lz)
 		world_fail(w, "lz_new failed");
@@ -210,6 +233,8 @@ static void instance_new(struct world *w, bool ro)
 	w->d->read_only = ro;
 	trace(w, "load     %s", ro ? "read-only" : "");
 	err = lz_load(w->lz, w->report, ro ? LZ_LOAD_RO : 0);
+	if (err && w->harmed && w->said)
+		return false;
 	if (err && w->tracing)
 		peek_print(w->lz);
 	if (err)
@@ -221,11 +246,13 @@ static void instance_new(struct world *w, bool ro)
 	w->d->reads_anywhere = false;
 	w->progress = w->steps;
 	if (ro)
-		return;
-	if (peek_epoch(w->lz) <= w->epoch)
+		return true;
+	/* That bug is to be found by what comes of it. */
+	if (peek_epoch(w->lz) <= w->epoch && lz_plant != LZ_PLANT_EPOCH_NOT_RAISED)
 		world_fail(w, "epoch %llu after epoch %llu",
 			   (unsigned long long)peek_epoch(w->lz), (unsigned long long)w->epoch);
 	w->epoch = peek_epoch(w->lz);
+	return true;
 }
 
 static void instance_free(struct world *w)
@@ -310,6 +337,15 @@ static void recover(struct world *w, bool exact)
 	}
 	exact = exact && !w->nesting;
 	w->wait_cut = -1;
+	if (w->trying && !w->nesting && !rnd_below(&w->rnd, 16)) {
+		w->harmed = drive_damage(w->d);
+		if (w->harmed && !instance_new(w, false))
+			return;
+		if (w->harmed) {
+			users_verify(w, false);
+			return;
+		}
+	}
 	if (!exact && !rnd_below(&w->rnd, w->trying ? 128 : 16))
 		check(w);
 	if (w->nesting < 2 && rnd_permille(&w->rnd, w->load.nested))
@@ -330,6 +366,8 @@ static u32 pick_phases(struct world *w)
 		LZ_PH_RESET,
 	};
 
+	if (w->scattered && rnd_below(&w->rnd, 2))
+		return LZ_PH_COMMIT;
 	if (w->wide && rnd_below(&w->rnd, 2))
 		return LZ_PH_META_CLEAN;
 	return phases[rnd_below(&w->rnd, ARRAY_SIZE(phases))];
@@ -366,6 +404,7 @@ static void plan_trial(struct world *w)
 	struct rnd *r = &w->rnd;
 
 	w->trial_phases = rnd_below(r, 3) ? 0 : pick_phases(w);
+	w->trial_skip = rnd_below(r, 2) ? 0 : rnd_below(r, 16);
 	if (w->trial_phases)
 		w->trial_at = w->steps + 1000;
 	else
@@ -374,8 +413,11 @@ static void plan_trial(struct world *w)
 
 static bool trial_due(struct world *w)
 {
-	return w->ops >= MIN_OPS && (w->steps >= w->trial_at ||
-				     (lz_phase(w->lz) & w->trial_phases));
+	if (w->ops < MIN_OPS)
+		return false;
+	if (w->steps >= w->trial_at)
+		return true;
+	return (lz_phase(w->lz) & w->trial_phases) && !w->trial_skip--;
 }
 
 /* A cut from which the world does not go on. */
@@ -512,7 +554,7 @@ static void live(struct world *w)
 			hung(w, "nothing to do");
 		if (w->nr_reqs && w->steps - w->progress > HANG_STEPS)
 			hung(w, "no request ends");
-		if (w->faults && !rnd_below(&w->rnd, 2000))
+		if (w->faults && !rnd_below(&w->rnd, 500))
 			break_zone(w);
 		if (w->ops >= stop_at) {
 			stop_at = ~0u;
@@ -534,6 +576,27 @@ static void live(struct world *w)
 
 /* --- a life ------------------------------------------------------------------------------ */
 
+/* Loads what is no device of ours, or none for us: core says so and writes nothing. */
+static void refused(struct world *w, int want)
+{
+	int err;
+
+	w->lz = lz_new(&w->g, &w->o, &host_ops, w);
+	if (!w->lz)
+		world_fail(w, "lz_new failed");
+	drive_report(w->d, w->report);
+	w->d->read_only = true;
+	w->d->reads_anywhere = true;
+	w->wait_cut = -1;
+	w->wait_cmds = 0;
+	w->said = false;
+	err = lz_load(w->lz, w->report, 0);
+	if (err != want || !w->said)
+		world_fail(w, "lz_load of a foreign drive: %d, not %d", err, want);
+	w->d->read_only = false;
+	instance_free(w);
+}
+
 static void format(struct world *w)
 {
 	int err;
@@ -550,6 +613,26 @@ static void format(struct world *w)
 	arena_reset();
 }
 
+static void format_foreign(struct world *w)
+{
+	struct lz_super_info si = w->si;
+	u32 what = rnd_below(&w->rnd, 3);
+
+	if (rnd_below(&w->rnd, 2)) {
+		drive_scribble(w->d, rnd_below(&w->rnd, 2), rnd_range(&w->rnd, 1, 4));
+		refused(w, -ENODEV);
+		drive_erase(w->d);
+	}
+	refused(w, -ENODEV);
+	w->si.version += what == 0;
+	w->si.incompat = what == 1;
+	w->si.compat_ro = what == 2;
+	format(w);
+	w->si = si;
+	refused(w, -EPROTONOSUPPORT);
+	drive_erase(w->d);
+}
+
 static void life(struct world *w)
 {
 	random_geometry(w);
@@ -558,7 +641,8 @@ static void life(struct world *w)
 	w->d->fail = world_fail;
 	w->d->ctx = w;
 	w->report = calloc(w->g.nr_zones, sizeof(*w->report));
-	if (!w->report)
+	w->failed = calloc(w->g.nr_zones, sizeof(*w->failed));
+	if (!w->report || !w->failed)
 		abort();
 	random_load(w);
 	oracle_init(&w->oracle, w->nr);
@@ -570,6 +654,7 @@ static void life(struct world *w)
 	      w->load.depth, w->load.user_weight, w->load.drive_weight, w->load.run_weight,
 	      w->load.step_ns);
 	host_yields(w);
+	format_foreign(w);
 	format(w);
 	recover(w, false);
 	while (w->lives--) {
@@ -612,6 +697,7 @@ bool world_run(const struct run *run, struct tally *t, char *why, size_t n)
 	host_exit(&w->ios);
 	host_exit(&w->copy_ios);
 	free(w->report);
+	free(w->failed);
 	free(w);
 	arena_reset();
 	arena_select(0);

@@ -238,6 +238,7 @@ struct world {
 	u32 ops;			/* since the last cut */
 	u64 steps;
 	u64 progress;			/* step at which a request last completed */
+	u32 trial_skip;			/* and that many steps more in it */
 	u32 cut_ops;			/* cut after that many requests */
 	u32 cut_phases;			/* wait for one of these phases, if any */
 	u32 cut_skip;			/* and that many steps more in it */
@@ -253,6 +254,10 @@ struct world {
 	bool damaged;			/* core raised an event it should not have */
 	u32 check_errors;		/* that lz_check() found */
 	bool log_fails;			/* zones of the metadata log may go bad, too */
+	bool scattered;			/* many updates in a commit, or many commits in a checkpoint */
+	bool harmed;			/* a block of metadata was damaged: core may refuse it */
+	bool said;			/* core has reported an error */
+	u32 *failed;			/* by zone: the life in which a write failed, plus one */
 
 	jmp_buf on_cut;
 	jmp_buf on_fail;
