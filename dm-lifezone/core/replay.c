@@ -310,8 +310,9 @@ static int walk_block(struct lz *lz, struct walk *k, const void *block, struct l
 
 /*
  * What stands at @k is no block of the journal, and the journal may end there.
- * But the last block of a commit is written only after all before it: if one of
- * this epoch comes later, commits that were answered are damaged.
+ * But a commit begins only after the one before it is durable: if one that began
+ * later has ended, commits that were answered are damaged. Of one that began here
+ * a cut may have left the last block and not the first.
  */
 static int check_end(struct lz *lz, const struct walk *k, u32 have, u8 *buf)
 {
@@ -328,7 +329,7 @@ static int check_end(struct lz *lz, const struct walk *k, u32 have, u8 *buf)
 			const struct lz_journal *j = (void *)(buf + (size_t)i * LZ_BLOCK_SIZE);
 
 			w.addr = lz_zone_addr(lz, k->zone, off + i);
-			if (!lz_valid(j, &w, NULL, 0) || le64_to_cpu(j->h.seq) < k->seq ||
+			if (!lz_valid(j, &w, NULL, 0) || le64_to_cpu(j->first) <= k->seq ||
 			    le32_to_cpu(j->more) || le32_to_cpu(j->next_zone) != LZ_NONE)
 				continue;
 			lz_say(lz, 'e',
