@@ -366,13 +366,14 @@ struct load {
 	bool ro;
 };
 
+/* One that cannot be finished is read-only or offline, and does not count as open. */
 static int finish_zone(struct lz *lz, u32 zone)
 {
 	struct lz_cmd c = { .op = LZ_OP_FINISH, .addr = lz_zone_addr(lz, zone, 0) };
 	int err = lz_cmd_sync(lz, &c);
 
 	if (err)
-		lz_say(lz, 'e', "zone %u cannot be finished: error %d", zone, err);
+		lz_say(lz, 'w', "zone %u cannot be finished: error %d", zone, err);
 	else
 		lz_count(lz, LZ_ST_FINISHES_LOAD, 1);
 	return err;
@@ -432,6 +433,14 @@ static int adopt_free(struct lz *lz, struct load *l, u32 zone)
 	return 0;
 }
 
+/* Nothing more is written to a data zone; GC moves what it holds. */
+static void set_aside(struct lz_zone *z)
+{
+	z->state = LZ_ZS_BAD;
+	z->flags |= LZ_ZF_BAD | LZ_ZF_SCAN;
+	z->failed = true;
+}
+
 /* A data zone that holds, or may hold, something. */
 static int adopt_data(struct lz *lz, struct load *l, u32 zone)
 {
@@ -439,7 +448,6 @@ static int adopt_data(struct lz *lz, struct load *l, u32 zone)
 	struct lz_zone *z = &lz->zone[zone];
 	struct lz_open *o = NULL;
 	u32 left;
-	int err;
 
 	if (atomic_read(&z->valid) <= 0) {
 		/* Perhaps reset since, and written to in a life we know nothing of. */
@@ -463,9 +471,7 @@ static int adopt_data(struct lz *lz, struct load *l, u32 zone)
 	z->done = z->resv;
 	if (rep->cond == LZ_COND_READONLY || rep->cond == LZ_COND_OFFLINE ||
 	    (z->flags & LZ_ZF_BAD)) {
-		z->state = LZ_ZS_BAD;
-		z->flags |= LZ_ZF_BAD | LZ_ZF_SCAN;
-		z->failed = true;
+		set_aside(z);
 		if (rep->cond == LZ_COND_OPEN && !l->ro)
 			finish_zone(lz, zone);
 		return 0;
@@ -488,9 +494,10 @@ static int adopt_data(struct lz *lz, struct load *l, u32 zone)
 	}
 	z->state = LZ_ZS_FULL;
 	if (rep->cond == LZ_COND_OPEN && !l->ro && !lz_planted(LZ_PLANT_OPEN_NOT_FINISHED)) {
-		err = finish_zone(lz, zone);
-		if (err)
-			return err;
+		if (finish_zone(lz, zone)) {
+			set_aside(z);
+			return 0;
+		}
 		z->resv = lz->g.zone_cap;
 		z->done = z->resv;
 	}
@@ -522,7 +529,7 @@ static int adopt_meta(struct lz *lz, struct load *l, u32 zone, u32 node_zone)
 	if (s)
 		s->zone = LZ_NONE;
 	if (rep->cond == LZ_COND_OPEN && !l->ro)
-		return finish_zone(lz, zone);
+		finish_zone(lz, zone);
 	return 0;
 }
 
@@ -530,35 +537,31 @@ static int adopt_meta(struct lz *lz, struct load *l, u32 zone, u32 node_zone)
  * Sectors smaller than a block may be written in part when power goes. What is
  * in such a zone is in it, and nothing more can be.
  */
-static int close_torn(struct lz *lz, struct load *l)
+static void close_torn(struct lz *lz, struct load *l)
 {
-	int err = 0;
 	u32 i;
 
-	for (i = 0; i < lz->g.nr_zones && !err; i++) {
+	for (i = 0; i < lz->g.nr_zones; i++) {
 		struct lz_zone_report *rep = &l->rep[i];
 
 		if (!rep->torn || rep->cond != LZ_COND_OPEN ||
 		    lz_planted(LZ_PLANT_TORN_NOT_FINISHED))
 			continue;
-		if (!l->ro)
-			err = finish_zone(lz, i);
-		rep->cond = LZ_COND_FULL;
+		rep->cond = l->ro || !finish_zone(lz, i) ? LZ_COND_FULL : LZ_COND_READONLY;
 		if (i == lz->root_zone)
 			lz->root_off = lz->g.zone_cap;
 	}
-	return err;
 }
 
 static int reconcile(struct lz *lz, struct load *l, u32 node_zone)
 {
 	u32 i;
-	int err;
+	int err = 0;
 
 	/* What is open without need goes first: the drive's limit counts it. */
 	if (l->rep[lz->root_zone ^ 1].cond == LZ_COND_OPEN && !l->ro)
 		finish_zone(lz, lz->root_zone ^ 1);
-	err = close_torn(lz, l);
+	close_torn(lz, l);
 	for (i = 2; i < lz->g.nr_zones && !err; i++) {
 		if (lz->zone[i].state == LZ_ZS_FREE ||
 		    (lz->zone[i].state == LZ_ZS_BAD && !atomic_read(&lz->zone[i].valid)))
