@@ -786,20 +786,32 @@ static const struct lz_hdr *header(const struct drive_zone *z, u32 off, u16 type
 	return h && le16_to_cpu(h->type) == type ? h : NULL;
 }
 
+/* The same, and it is whole. */
+static const void *whole(const struct drive *d, u32 zone, u32 off, u16 type)
+{
+	const struct lz_hdr *h = header(&d->z[zone], off, type);
+	struct lz_want w = {
+		.type = type, .addr = (u64)zone * d->g.zone_blocks + off, .index = ~0ull,
+	};
+
+	return h && lz_valid(h, &w, NULL, 0) ? h : NULL;
+}
+
 void drive_rot(struct drive *d)
 {
-	struct drive_zone *z = &d->z[rnd_below(&d->rnd, 2)];
+	u32 zone = rnd_below(&d->rnd, 2);
+	struct drive_zone *z = &d->z[zone];
 	const struct lz_hdr *a, *b;
 
 	if (rnd_below(&d->rnd, 2)) {
-		if (header(z, 0, LZ_BT_SUPER) && header(z, 1, LZ_BT_SUPER))
+		if (whole(d, zone, 0, LZ_BT_SUPER) && whole(d, zone, 1, LZ_BT_SUPER))
 			rot(d, &z->b[rnd_below(&d->rnd, 2)]);
 		return;
 	}
 	if (z->data < 3)
 		return;
-	a = header(z, z->data - 2, LZ_BT_ROOT);
-	b = header(z, z->data - 1, LZ_BT_ROOT);
+	a = whole(d, zone, z->data - 2, LZ_BT_ROOT);
+	b = whole(d, zone, z->data - 1, LZ_BT_ROOT);
 	if (a && b && a->seq == b->seq)
 		rot(d, &z->b[z->data - 1 - rnd_below(&d->rnd, 2)]);
 }
@@ -807,40 +819,37 @@ void drive_rot(struct drive *d)
 /* A commit ends at @off in @zone. */
 static const struct lz_journal *commit_end(const struct drive *d, u32 zone, u32 off)
 {
-	const struct lz_journal *j = (const void *)header(&d->z[zone], off, LZ_BT_JOURNAL);
-	struct lz_want w = {
-		.type = LZ_BT_JOURNAL, .addr = (u64)zone * d->g.zone_blocks + off, .index = ~0ull,
-	};
+	const struct lz_journal *j = whole(d, zone, off, LZ_BT_JOURNAL);
 
-	if (!j || j->more || le32_to_cpu(j->next_zone) != ~0u || !lz_valid(j, &w, NULL, 0))
-		return NULL;
-	return j;
+	return j && !j->more && le32_to_cpu(j->next_zone) == ~0u ? j : NULL;
 }
 
 /*
- * Would it have to be noticed if a block were not what it was? Not in the last
- * commit of a zone: it could as well have been cut short.
+ * Would it have to be noticed if a block were not what it was? Of the journal,
+ * and of what lies in its midst, only where a later commit has ended: the last
+ * one could as well have been cut short.
  */
 static bool is_missed(const struct drive *d, u32 zone, u32 off)
 {
 	const struct drive_zone *z = &d->z[zone];
-	bool journal = header(z, off, LZ_BT_JOURNAL);
-	u64 epoch = 0;
+	const struct lz_hdr *h = (const void *)z->b[off].data, *next = NULL;
 
 	if (header(z, off, LZ_BT_SUMMARY))
 		return true;
-	if (!journal && !header(z, off, LZ_BT_NODE) && !header(z, off, LZ_BT_ZNODE))
+	if (header(z, off, LZ_BT_JOURNAL))
+		next = h;
+	else if (!header(z, off, LZ_BT_NODE) && !header(z, off, LZ_BT_ZNODE))
 		return false;
-	if (journal)
-		epoch = ((const struct lz_hdr *)z->b[off].data)->epoch;
 	for (off++; off < z->data; off++) {
 		const struct lz_journal *end = commit_end(d, zone, off);
 
-		if (end && (!epoch || end->h.epoch == epoch))
+		if (!next)
+			next = header(z, off, LZ_BT_JOURNAL);
+		if (end && end->h.epoch == next->epoch &&
+		    le64_to_cpu(end->first) > le64_to_cpu(next->seq))
 			return true;
-		journal |= !!header(z, off, LZ_BT_JOURNAL);
 	}
-	return !journal;
+	return !next;
 }
 
 bool drive_damage(struct drive *d)

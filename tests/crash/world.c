@@ -83,6 +83,14 @@ static void random_options(struct world *w)
 	w->o.commit_ms = rnd_range(r, LZ_COMMIT_MS_MIN, 100);
 }
 
+/* Zones that may be lost without anything missing, roughly. */
+static u32 spare_zones(const struct world *w)
+{
+	u32 apart = 2 + w->si.meta_zones + w->si.gc_zones;
+
+	return w->g.nr_zones - apart - DIV_ROUND_UP(w->nr, w->g.zone_cap * 4 / 5);
+}
+
 static void random_geometry(struct world *w)
 {
 	static const u32 spares[] = { 20, 50, 100, 100, 200, 400 };
@@ -98,8 +106,6 @@ static void random_geometry(struct world *w)
 	w->scattered = !w->wide && !rnd_below(r, 8);
 	w->faulty = !rnd_below(r, 5);
 	w->log_fails = w->faulty && rnd_below(r, 2);
-	if (w->faulty)
-		w->faults = w->log_fails ? 8 : rnd_range(r, 1, 16);
 	do {
 		shift = rnd_range(r, 4, 6) + !rnd_below(r, 8);
 		memset(&w->g, 0, sizeof(w->g));
@@ -126,6 +132,8 @@ static void random_geometry(struct world *w)
 	} while (lz_layout(&w->g, &w->si, why, sizeof(why)));
 	w->t->refused--;
 	w->nr = w->si.logical_blocks;
+	if (w->faulty)
+		w->faults = w->log_fails ? 8 : 1 + rnd_below(r, spare_zones(w) / 2 + 1);
 	w->max_leaves = rnd_below(r, 2) ? rnd_range(r, 1, 4) : 0;
 }
 
@@ -241,7 +249,7 @@ static bool instance_new(struct world *w, bool ro)
 		world_fail(w, "lz_load%s: %d", ro ? " read-only" : "", err);
 	if (w->max_leaves)
 		peek_limit_leaves(w->lz, w->max_leaves);
-	if (w->damaged)
+	if (w->damaged && !w->harmed)
 		world_fail(w, "core set a zone aside or changed its mode at load");
 	w->d->reads_anywhere = false;
 	w->progress = w->steps;
