@@ -47,7 +47,7 @@ static void earn(struct lz *lz, u32 blocks)
 static u32 pick(struct lz *lz)
 {
 	struct lz_pace_in in;
-	u32 best = LZ_NONE, i;
+	u32 best = LZ_NONE, aside = LZ_NONE, i;
 	u64 top = 0, now = atomic64_read(&lz->write_seq);
 	u32 room = lz->g.zone_cap - DIV_ROUND_UP(lz->g.zone_cap, LZ_SUMMARY_ENTRIES + 1);
 	u8 how = lz->o.victim;
@@ -66,8 +66,10 @@ static u32 pick(struct lz *lz)
 		if ((z->state != LZ_ZS_FULL && z->state != LZ_ZS_BAD) || !valid ||
 		    z->draining || z->gc_ckpt > lz->ckpt.number)
 			continue;
-		if (z->state == LZ_ZS_BAD)
-			return i;
+		if (z->state == LZ_ZS_BAD) {
+			aside = i;
+			continue;
+		}
 		if (!lz_victim_worth(valid, room, pressed))
 			continue;
 		score = lz_victim_score(how, valid, lz->g.zone_cap, now - z->seq);
@@ -76,6 +78,9 @@ static u32 pick(struct lz *lz)
 			best = i;
 		}
 	}
+	/* One set aside comes first, but it takes room and gives none back. */
+	if (aside != LZ_NONE && (!pressed || best == LZ_NONE))
+		return aside;
 	return best;
 }
 
