@@ -7,12 +7,13 @@
 #ifndef LIFEZONE_PLANT_H
 #define LIFEZONE_PLANT_H
 
-#define LZ_PLANT(name, invariant, where, what)	LZ_PLANT_##name,
+#define LZ_PLANT(name, ...)	LZ_PLANT_##name,
 enum lz_plant_id {
 	LZ_PLANT_NONE,
 #include "plants.h"
 	LZ_NR_PLANTS
 };
+
 #undef LZ_PLANT
 
 #ifdef LZ_PLANTS

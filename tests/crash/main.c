@@ -47,12 +47,13 @@ static const struct plant plants[LZ_NR_PLANTS] = {
 	[LZ_PLANT_NONE] = { "NONE" },
 #include "../../dm-lifezone/core/plants.h"
 };
+
 #undef LZ_PLANT
 
 static const char * const invariants[] = {
 	[1] = "a block is mapped after its data is there, durably after its data is durable",
 	[2] = "FLUSH and FUA complete when all they cover is durable",
-	[3] = "a zone is reset when nothing recovery could arrive at, nor anything in flight, needs it",
+	[3] = "a zone is reset when neither recovery nor anything in flight can need it",
 	[4] = "after a crash a block holds its last flushed version or a later one, and keeps it",
 	[5] = "discarded and unwritten blocks are zeros; never another block's data",
 	[6] = "a relocated block never replaces a newer write",
@@ -79,17 +80,17 @@ static const char *plant_name(u32 id)
 /* The list of them, as reStructuredText. */
 static void print_plants(void)
 {
-	static const char rule[] = "================================================================";
+	static const char rule[] = "============================================================";
 	u32 k, i;
 
 	for (k = 1; k < ARRAY_SIZE(invariants); k++) {
 		printf("%u. %s\n\n", k, invariants[k]);
-		printf("   %.26s %.5s %.64s\n", rule, rule, rule);
+		printf("   %.26s %.5s %s\n", rule, rule, rule);
 		for (i = 1; i < LZ_NR_PLANTS; i++)
 			if (plants[i].invariant == k)
 				printf("   %-26s %-5s %s\n", plant_name(i),
 				       plants[i].where == CORE ? "core" : "shell", plants[i].what);
-		printf("   %.26s %.5s %.64s\n\n", rule, rule, rule);
+		printf("   %.26s %.5s %s\n\n", rule, rule, rule);
 	}
 }
 

@@ -289,6 +289,13 @@ static u32 pick_lba(struct world *w, u32 n)
 	return min(lba, w->nr - n);
 }
 
+/* Never side by side, yet what lies in a zone dies together. */
+static u32 next_lba(struct world *w, u32 n)
+{
+	w->hot_at = (w->hot_at + w->load.stride) % w->nr;
+	return min(w->hot_at, w->nr - n);
+}
+
 static void new_discard(struct world *w, struct req *rq)
 {
 	struct rnd *r = &w->rnd;
@@ -363,7 +370,7 @@ void users_new(struct world *w)
 	switch (kind) {
 	case RQ_WRITE:
 		rq->n = min(w->nr, rnd_below(r, 2) ? 1 : rnd_range(r, 1, l->len));
-		rq->lba = pick_lba(w, rq->n);
+		rq->lba = l->stride ? next_lba(w, rq->n) : pick_lba(w, rq->n);
 		rq->class = rnd_below(r, l->classes);
 		rq->fua = rnd_permille(r, l->fua);
 		rq->todo[0] = (struct stretch){ rq->lba, rq->n };

@@ -13,7 +13,6 @@
  */
 #include <stdarg.h>
 #include <stdio.h>
-#include "../../dm-lifezone/core/plant.h"
 #include "world.h"
 
 #define MIN_OPS		200u
@@ -103,7 +102,7 @@ static void random_geometry(struct world *w)
 	 * another: old leaves lie about in the log and have to be cleaned out.
 	 */
 	w->wide = !rnd_below(r, 12);
-	w->scattered = !w->wide && !rnd_below(r, 8);
+	w->scattered = !w->wide && !rnd_below(r, 6);
 	w->faulty = !rnd_below(r, 5);
 	w->log_fails = w->faulty && rnd_below(r, 2);
 	do {
@@ -121,7 +120,7 @@ static void random_geometry(struct world *w)
 		w->g.zone_cap = rnd_below(r, 2) ? w->g.zone_blocks :
 				rnd_range(r, w->g.zone_blocks / 2 + 1, w->g.zone_blocks);
 		w->g.max_open = rnd_below(r, 16) ? rnd_range(r, 4, 8) : 0;
-		w->g.max_append = 1u << rnd_range(r, 1, 6);
+		w->g.max_append = 1u << rnd_range(r, 1, w->scattered ? 2 : 6);
 		memset(&w->si, 0, sizeof(w->si));
 		w->si.spare_permille = spares[rnd_below(r, ARRAY_SIZE(spares))];
 		if (w->faulty || w->scattered)
@@ -182,19 +181,23 @@ static void random_load(struct world *w)
 		l->hot_blocks = rnd_range(r, 1, 200);
 		l->roam = true;
 	}
+	l->stride = 0;
 	if (w->scattered) {
 		l->hot = 0;
-		l->discard = rnd_range(r, 0, 20);
+		l->discard = rnd_range(r, 0, 2);
+		l->gc = 0;
 		l->flush = 200;
 		l->checkpoint = rnd_range(r, 5, 40);
+		l->stride = rnd_range(r, 17, 61);
 	}
-	if (w->scattered ? rnd_below(r, 4) : !rnd_below(r, 8)) {
+	if (!rnd_below(r, w->scattered ? 2 : 8)) {
 		/* Long commits: many scattered updates, seldom asked for. */
 		l->flush = rnd_below(r, 2) || w->scattered;
 		l->fua = 0;
 		l->hot = 0;
 		l->option = 0;
-		l->len = rnd_range(r, 1, 3);
+		l->len = w->scattered ? 1 : rnd_range(r, 1, 3);
+		l->checkpoint = min(l->checkpoint, 3u);
 		l->step_ns = step_ns[0];
 		w->o.commit_ms = 1000;
 	}
@@ -255,8 +258,8 @@ static bool instance_new(struct world *w, bool ro)
 	w->progress = w->steps;
 	if (ro)
 		return true;
-	/* That bug is to be found by what comes of it. */
-	if (peek_epoch(w->lz) <= w->epoch && lz_plant != LZ_PLANT_EPOCH_NOT_RAISED)
+	/* As the drive is modelled nothing would come of it. */
+	if (peek_epoch(w->lz) <= w->epoch)
 		world_fail(w, "epoch %llu after epoch %llu",
 			   (unsigned long long)peek_epoch(w->lz), (unsigned long long)w->epoch);
 	w->epoch = peek_epoch(w->lz);

@@ -168,6 +168,7 @@ struct io_pool {
  * @idle: pauses between requests, long enough for timers
  * @yield: locks core takes, on average, until another context gets in, 0: never
  * @host_dies: cuts that only the host suffers
+ * @stride: writes go round the device in steps of so many blocks, 0: anywhere
  * @roam: the hot area moves after each cut
  */
 struct load {
@@ -185,6 +186,7 @@ struct load {
 	u32 idle;
 	u32 yield;
 	u32 host_dies;
+	u32 stride;
 	bool roam;
 };
 
@@ -254,7 +256,7 @@ struct world {
 	bool damaged;			/* core raised an event it should not have */
 	u32 check_errors;		/* that lz_check() found */
 	bool log_fails;			/* zones of the metadata log may go bad, too */
-	bool scattered;			/* many updates in a commit, or many commits in a checkpoint */
+	bool scattered;			/* long commits, or many within a checkpoint */
 	bool harmed;			/* a block of metadata was damaged: core may refuse it */
 	bool said;			/* core has reported an error */
 	u32 *failed;			/* by zone: the life in which a write failed, plus one */
