@@ -103,6 +103,7 @@ static void random_geometry(struct world *w)
 	 */
 	w->wide = !rnd_below(r, 12);
 	w->scattered = !w->wide && !rnd_below(r, 6);
+	w->long_journal = w->scattered && rnd_below(r, 2);
 	w->faulty = !rnd_below(r, 5);
 	w->log_fails = w->faulty && rnd_below(r, 2);
 	do {
@@ -112,15 +113,25 @@ static void random_geometry(struct world *w)
 		if (w->wide) {
 			shift = 4;
 			w->g.nr_zones = rnd_range(r, 300, 700);
-		} else if (w->scattered) {
+		} else if (w->long_journal) {
 			shift = 4;
-			w->g.nr_zones = rnd_range(r, 150, 400);
+			w->g.nr_zones = rnd_range(r, 300, 600);
+		} else if (w->scattered) {
+			shift = rnd_range(r, 6, 7);
+			w->g.nr_zones = rnd_range(r, 50, 90);
 		}
 		w->g.zone_blocks = 1u << shift;
 		w->g.zone_cap = rnd_below(r, 2) ? w->g.zone_blocks :
 				rnd_range(r, w->g.zone_blocks / 2 + 1, w->g.zone_blocks);
 		w->g.max_open = rnd_below(r, 16) ? rnd_range(r, 4, 8) : 0;
-		w->g.max_append = 1u << rnd_range(r, 1, w->scattered ? 2 : 6);
+		w->g.max_append = 1u << (w->scattered ? 1 : rnd_range(r, 1, 6));
+		if (w->long_journal) {
+			w->g.zone_cap = rnd_range(r, 9, 11);
+			w->g.max_open = rnd_range(r, 6, 9);
+		} else if (w->scattered) {
+			/* Nobody waits for a zone, which would hasten a commit. */
+			w->g.max_open = 0;
+		}
 		memset(&w->si, 0, sizeof(w->si));
 		w->si.spare_permille = spares[rnd_below(r, ARRAY_SIZE(spares))];
 		if (w->faulty || w->scattered)
@@ -186,19 +197,23 @@ static void random_load(struct world *w)
 		l->hot = 0;
 		l->discard = rnd_range(r, 0, 2);
 		l->gc = 0;
-		l->flush = 200;
-		l->checkpoint = rnd_range(r, 5, 40);
+		l->flush = 300;
+		l->len = 1;
+		l->checkpoint = rnd_range(r, 2, 20);
+		l->depth = rnd_range(r, 8, MAX_REQS);
 		l->stride = rnd_range(r, 17, 61);
+		l->classes = 1;
 	}
-	if (!rnd_below(r, w->scattered ? 2 : 8)) {
+	if (w->scattered ? !w->long_journal : !rnd_below(r, 8)) {
 		/* Long commits: many scattered updates, seldom asked for. */
 		l->flush = rnd_below(r, 2) || w->scattered;
 		l->fua = 0;
 		l->hot = 0;
 		l->option = 0;
-		l->len = w->scattered ? 1 : rnd_range(r, 1, 3);
+		l->len = rnd_range(r, 1, w->scattered ? 1 : 3);
 		l->checkpoint = min(l->checkpoint, 3u);
 		l->step_ns = step_ns[0];
+		l->idle = 0;
 		w->o.commit_ms = 1000;
 	}
 	w->d->loss = rnd_below(r, 2) ? DRIVE_PREFIX : rnd_below(r, DRIVE_NR_LOSSES);
@@ -377,7 +392,7 @@ static u32 pick_phases(struct world *w)
 		LZ_PH_RESET,
 	};
 
-	if (w->scattered && rnd_below(&w->rnd, 2))
+	if (w->scattered && !w->long_journal && rnd_below(&w->rnd, 2))
 		return LZ_PH_COMMIT;
 	if (w->wide && rnd_below(&w->rnd, 2))
 		return LZ_PH_META_CLEAN;

@@ -256,7 +256,8 @@ struct world {
 	bool damaged;			/* core raised an event it should not have */
 	u32 check_errors;		/* that lz_check() found */
 	bool log_fails;			/* zones of the metadata log may go bad, too */
-	bool scattered;			/* long commits, or many within a checkpoint */
+	bool scattered;			/* updates never lie side by side */
+	bool long_journal;		/* and many commits fall into a checkpoint */
 	bool harmed;			/* a block of metadata was damaged: core may refuse it */
 	bool said;			/* core has reported an error */
 	u32 *failed;			/* by zone: the life in which a write failed, plus one */
