@@ -21,7 +21,7 @@
 #include "../../dm-lifezone/core/plant.h"
 #include "world.h"
 
-#define STUCK_SECONDS	30u	/* of processor time for one world's way to its end */
+#define STUCK_SECONDS	15u	/* of processor time for one world's way to its end */
 #define MAX_JOBS	256u
 #define PLANT_CUTS	5000000u	/* to find a planted bug in, time permitting */
 

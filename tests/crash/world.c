@@ -104,8 +104,9 @@ static void random_geometry(struct world *w)
 	w->wide = !rnd_below(r, 12);
 	w->scattered = !w->wide && !rnd_below(r, 6);
 	w->long_journal = w->scattered && rnd_below(r, 2);
-	w->faulty = !rnd_below(r, 5);
+	w->faulty = !rnd_below(r, 4);
 	w->log_fails = w->faulty && rnd_below(r, 2);
+	w->fault_every = rnd_below(r, 2) ? 100 : 1000;
 	do {
 		shift = rnd_range(r, 4, 6) + !rnd_below(r, 8);
 		memset(&w->g, 0, sizeof(w->g));
@@ -128,6 +129,8 @@ static void random_geometry(struct world *w)
 		if (w->long_journal) {
 			w->g.zone_cap = rnd_range(r, 9, 11);
 			w->g.max_open = rnd_range(r, 6, 9);
+		} else if (w->faulty && rnd_below(r, 2)) {
+			w->g.max_open = 4;
 		} else if (w->scattered) {
 			/* Nobody waits for a zone, which would hasten a commit. */
 			w->g.max_open = 0;
@@ -527,7 +530,7 @@ static bool all_sound(const struct world *w)
  * Something goes wrong with a zone that holds data, or in some worlds metadata.
  * What the log has written stays readable; it has one copy.
  */
-static void break_zone(struct world *w)
+static bool break_zone(struct world *w)
 {
 	u32 zone = rnd_below(&w->rnd, w->g.nr_zones), fault;
 	u8 state = peek_zone_state(w->lz, zone);
@@ -537,17 +540,17 @@ static void break_zone(struct world *w)
 	if (w->log_fails) {
 		fault = rnd_range(&w->rnd, DRIVE_SOUND, DRIVE_BROKEN);
 		if (state == LZ_ZS_ROOT && fault == DRIVE_SOUND)
-			return;
+			return false;
 		state = (state == LZ_ZS_META || state == LZ_ZS_ROOT) && all_sound(w) ?
 			LZ_ZS_OPEN : LZ_ZS_FREE;
 	}
 	/* What fails to be written or finished is mostly open. */
 	if (fault >= DRIVE_FAIL_WRITE && fault <= DRIVE_FAIL_FINISH && state != LZ_ZS_OPEN)
-		return;
+		return false;
 	/* One being reset may be the log's next. */
 	if ((state != LZ_ZS_OPEN && state != LZ_ZS_FULL) || z->fault || z->resets || !z->wp ||
 	    z->cond > LZ_COND_FULL)
-		return;
+		return false;
 	w->faults--;
 	trace(w, "fault    zone %u: %u", zone, fault);
 	if (fault == DRIVE_SOUND)
@@ -556,6 +559,19 @@ static void break_zone(struct world *w)
 		drive_set_cond(w->d, zone, LZ_COND_OFFLINE);
 	else
 		z->fault = fault;
+	return true;
+}
+
+/* Few zones suit, those that are written to. */
+static void break_some_zone(struct world *w)
+{
+	u32 tries = 8;
+
+	while (tries && !break_zone(w))
+		tries--;
+	/* What comes of it is worth a look. */
+	if (tries)
+		w->trial_at = min_t(u64, w->trial_at, w->steps + rnd_below(&w->rnd, 150));
 }
 
 static void live(struct world *w)
@@ -580,8 +596,8 @@ static void live(struct world *w)
 			hung(w, "nothing to do");
 		if (w->nr_reqs && w->steps - w->progress > HANG_STEPS)
 			hung(w, "no request ends");
-		if (w->faults && !rnd_below(&w->rnd, 500))
-			break_zone(w);
+		if (w->faults && !rnd_below(&w->rnd, w->fault_every))
+			break_some_zone(w);
 		if (w->ops >= stop_at) {
 			stop_at = ~0u;
 			stop(w);

@@ -219,6 +219,7 @@ struct world {
 	u32 resumes;			/* calls of ops->resume */
 	u32 hot_at;			/* first block of the hot area */
 	u32 faults;			/* zones that may still go bad */
+	u32 fault_every;		/* steps until the next, on average */
 	bool faulty;			/* some may, or have */
 	u64 epoch;			/* of the last instance that wrote */
 
