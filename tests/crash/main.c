@@ -21,7 +21,7 @@
 #include "../../dm-lifezone/core/plant.h"
 #include "world.h"
 
-#define STUCK_SECONDS	15u	/* of processor time for one world's way to its end */
+#define STUCK_SECONDS	5u	/* of processor time without a cut */
 #define MAX_JOBS	256u
 #define PLANT_CUTS	5000000u	/* to find a planted bug in, time permitting */
 
@@ -176,10 +176,23 @@ static void on_signal(int sig)
 	_exit(2);
 }
 
+/* No cut since the last time? */
+static void on_alarm(int sig)
+{
+	static u32 index = ~0u, cut;
+
+	if (index == current.index && cut == world_cut_now)
+		on_signal(sig);
+	index = current.index;
+	cut = world_cut_now;
+}
+
 static void catch_signals(void)
 {
-	static const int sigs[] = { SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGVTALRM };
+	static const int sigs[] = { SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL };
 	u32 i;
+
+	signal(SIGVTALRM, on_alarm);
 
 	for (i = 0; i < ARRAY_SIZE(sigs); i++)
 		signal(sigs[i], on_signal);
@@ -187,7 +200,9 @@ static void catch_signals(void)
 
 static void arm_watchdog(void)
 {
-	struct itimerval it = { .it_value.tv_sec = STUCK_SECONDS };
+	struct itimerval it = {
+		.it_value.tv_sec = STUCK_SECONDS, .it_interval.tv_sec = STUCK_SECONDS,
+	};
 
 	setitimer(ITIMER_VIRTUAL, &it, NULL);
 }
@@ -200,7 +215,6 @@ static bool run_one(u32 index)
 	current.seed = opt.seed;
 	current.index = index;
 	current.trace_from = opt.trace_from;
-	arm_watchdog();
 	ok = world_run(&current, &me->t, why, sizeof(why));
 	if (!ok)
 		set_failure(why);
@@ -260,6 +274,7 @@ static bool campaign(u64 cuts, u32 seconds, struct tally *t, struct failure *fai
 			abort();
 		if (!pid[i]) {
 			catch_signals();
+			arm_watchdog();
 			work(nr_worlds, deadline);
 			fflush(stdout);
 			_exit(0);

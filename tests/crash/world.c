@@ -125,7 +125,9 @@ static void random_geometry(struct world *w)
 		w->g.zone_cap = rnd_below(r, 2) ? w->g.zone_blocks :
 				rnd_range(r, w->g.zone_blocks / 2 + 1, w->g.zone_blocks);
 		w->g.max_open = rnd_below(r, 16) ? rnd_range(r, 4, 8) : 0;
-		w->g.max_append = 1u << (w->scattered ? 1 : rnd_range(r, 1, 6));
+		w->g.max_append = 1u << rnd_range(r, 1, 6);
+		if (w->long_journal || (w->scattered && rnd_below(r, 2)))
+			w->g.max_append = 2;
 		if (w->long_journal) {
 			w->g.zone_cap = rnd_range(r, 9, 11);
 			w->g.max_open = rnd_range(r, 6, 9);
@@ -504,6 +506,8 @@ static void stop(struct world *w)
 		world_fail(w, "lz_stop: %d", err);
 	if (w->d->nr_cmds)
 		world_fail(w, "%u commands in flight after lz_stop", w->d->nr_cmds);
+	if (peek_balance(w->lz))
+		world_fail(w, "after lz_stop: %s", peek_balance(w->lz));
 	oracle_durable(&w->oracle, moment);
 }
 

@@ -305,6 +305,8 @@ void users_verify(struct world *w, bool exact);
 void peek_limit_leaves(struct lz *lz, u32 n);
 u64 peek_epoch(struct lz *lz);
 u8 peek_zone_state(struct lz *lz, u32 zone);
+/* What does not add up while nobody uses it. */
+const char *peek_balance(struct lz *lz);
 void peek_print(struct lz *lz);
 
 #endif /* LZCRASH_WORLD_H */
