@@ -22,6 +22,16 @@ u8 peek_zone_state(struct lz *lz, u32 zone)
 	return lz->zone[zone].state;
 }
 
+u32 peek_gc_zone(struct lz *lz)
+{
+	u32 i;
+
+	for (i = 0; i < lz->data_slots; i++)
+		if (lz->open[i].zone != LZ_NONE && lz->open[i].gc)
+			return lz->open[i].zone;
+	return 0;
+}
+
 const char *peek_balance(struct lz *lz)
 {
 	u32 i;

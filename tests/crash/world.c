@@ -101,7 +101,11 @@ static void random_geometry(struct world *w)
 	 * A wide map, written in one narrow place for a while and then in
 	 * another: old leaves lie about in the log and have to be cleaned out.
 	 */
-	w->wide = !rnd_below(r, 12);
+	/* Seldom, as it takes so long to look at every block. */
+	w->deep = !rnd_below(r, 50);
+	if (w->deep)
+		w->trials = min(w->trials, 10u);
+	w->wide = w->deep || !rnd_below(r, 12);
 	w->scattered = !w->wide && !rnd_below(r, 6);
 	w->long_journal = w->scattered && rnd_below(r, 2);
 	w->faulty = !rnd_below(r, 4);
@@ -111,7 +115,10 @@ static void random_geometry(struct world *w)
 		shift = rnd_range(r, 4, 6) + !rnd_below(r, 8);
 		memset(&w->g, 0, sizeof(w->g));
 		w->g.nr_zones = rnd_range(r, 24, 48);
-		if (w->wide) {
+		if (w->deep) {
+			shift = 9;
+			w->g.nr_zones = rnd_range(r, 310, 400);
+		} else if (w->wide) {
 			shift = 4;
 			w->g.nr_zones = rnd_range(r, 300, 700);
 		} else if (w->long_journal) {
@@ -143,6 +150,10 @@ static void random_geometry(struct world *w)
 			w->si.spare_permille = 400;
 		memcpy(w->si.uuid, &r->s, sizeof(r->s));
 		w->si.version = LZ_FORMAT_VERSION;
+		if (w->deep) {
+			w->g.zone_cap = w->g.zone_blocks;
+			w->si.spare_permille = 20;
+		}
 		w->t->refused++;
 	} while (lz_layout(&w->g, &w->si, why, sizeof(why)));
 	w->t->refused--;
@@ -537,9 +548,13 @@ static bool all_sound(const struct world *w)
 static bool break_zone(struct world *w)
 {
 	u32 zone = rnd_below(&w->rnd, w->g.nr_zones), fault;
-	u8 state = peek_zone_state(w->lz, zone);
-	struct drive_zone *z = &w->d->z[zone];
+	struct drive_zone *z;
+	u8 state;
 
+	if (rnd_below(&w->rnd, 16) == 0)
+		zone = peek_gc_zone(w->lz);
+	state = peek_zone_state(w->lz, zone);
+	z = &w->d->z[zone];
 	fault = rnd_range(&w->rnd, DRIVE_SOUND, DRIVE_NR_FAULTS);
 	if (w->log_fails) {
 		fault = rnd_range(&w->rnd, DRIVE_SOUND, DRIVE_BROKEN);

@@ -257,6 +257,7 @@ struct world {
 	bool damaged;			/* core raised an event it should not have */
 	u32 check_errors;		/* that lz_check() found */
 	bool log_fails;			/* zones of the metadata log may go bad, too */
+	bool deep;			/* a map of more than one level of nodes */
 	bool scattered;			/* updates never lie side by side */
 	bool long_journal;		/* and many commits fall into a checkpoint */
 	bool harmed;			/* a block of metadata was damaged: core may refuse it */
@@ -305,6 +306,8 @@ void users_verify(struct world *w, bool exact);
 void peek_limit_leaves(struct lz *lz, u32 n);
 u64 peek_epoch(struct lz *lz);
 u8 peek_zone_state(struct lz *lz, u32 zone);
+/* The zone GC writes to, 0: none. */
+u32 peek_gc_zone(struct lz *lz);
 /* What does not add up while nobody uses it. */
 const char *peek_balance(struct lz *lz);
 void peek_print(struct lz *lz);
