@@ -180,6 +180,8 @@ static int write_try(struct lz *lz, u8 class, u32 want, struct lz_write *w)
 	if (!lz_delta_reserve(lz, want, false))
 		return -EAGAIN;
 	err = lz_zone_reserve(lz, class, false, want, w);
+	if (lz_planted(LZ_PLANT_DELTA_LEAK) && err)
+		return err;
 	lz_delta_return(lz, want - (err ? 0 : w->nblocks));
 	return err;
 }
@@ -223,7 +225,8 @@ void lz_write_fail(struct lz *lz, const struct lz_write *w, int error)
 
 	lz_delta_return(lz, w->nblocks);
 	lz_zone_aside(lz, z, error);
-	lz_zone_done(lz, z, w->nblocks, 0);
+	if (!lz_planted(LZ_PLANT_FAILED_WRITE_UNCOUNTED))
+		lz_zone_done(lz, z, w->nblocks, 0);
 }
 
 int lz_read_begin(struct lz *lz, u64 lba, u32 want, struct lz_read *r)

@@ -100,7 +100,8 @@ static void read_done(struct lz *lz, struct lz_cmd *cmd)
 	if (err)
 		lz_say(lz, 'e', "map leaf %llu at block %llu cannot be read: error %d",
 		       (unsigned long long)c->idx, (unsigned long long)cmd->addr, err);
-	else if (!lz_valid(c->node, &want, why, sizeof(why))) {
+	else if (!lz_valid(c->node, &want, why, sizeof(why)) &&
+		 !lz_planted(LZ_PLANT_LEAF_UNCHECKED)) {
 		lz_say(lz, 'e', "map leaf %llu: %s", (unsigned long long)c->idx, why);
 		err = -EIO;
 	}

@@ -11,6 +11,7 @@
  * zones, its capacity) are for those who know them.
  */
 #include "log.h"
+#include "plant.h"
 #include "policy.h"
 
 static const char *const lz_type_names[] = {
@@ -133,12 +134,12 @@ static u32 lz_block_crc(const void *block)
 {
 	const size_t at = offsetof(struct lz_hdr, crc);
 	const __le32 zero = 0;
+	size_t n = lz_planted(LZ_PLANT_SHORT_CRC) ? LZ_BLOCK_SIZE / 2 : LZ_BLOCK_SIZE;
 	u32 crc;
 
 	crc = lz_crc32c(~0u, block, at);
 	crc = lz_crc32c(crc, &zero, sizeof(zero));
-	return lz_crc32c(crc, (const u8 *)block + at + sizeof(zero),
-			 LZ_BLOCK_SIZE - at - sizeof(zero));
+	return lz_crc32c(crc, (const u8 *)block + at + sizeof(zero), n - at - sizeof(zero));
 }
 
 /* --- bodies, one function a type: limits that hold for any device ------------- */

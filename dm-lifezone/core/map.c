@@ -169,7 +169,7 @@ static u64 get_below(struct lz *lz, struct lz_shard *s, struct peek *p, u64 lba)
 		if (e)
 			return e->addr;
 		/* Lock order: extents before leaves. */
-		if (READ_ONCE(lz->nr_ext_any)) {
+		if (READ_ONCE(lz->nr_ext_any) && !lz_planted(LZ_PLANT_FROZEN_DISCARD_UNSEEN)) {
 			peek_drop(lz, p);
 			if (ext_covers(lz, s->frozen, lba))
 				return LZ_NOWHERE;
@@ -315,7 +315,8 @@ u32 lz_map_insert(struct lz *lz, u64 lba, u64 addr, u32 n)
 			if (e) {
 				old = e->addr;
 				e->addr = addr;
-				mark_unc(s, s->active, e, &unc);
+				if (!lz_planted(LZ_PLANT_OVERWRITE_NOT_JOURNALED))
+					mark_unc(s, s->active, e, &unc);
 			} else {
 				old = get_below(lz, s, &p, lba);
 				if (old == LZ_NOWHERE && !step)
@@ -331,6 +332,16 @@ u32 lz_map_insert(struct lz *lz, u64 lba, u64 addr, u32 n)
 	}
 	unc_add(lz, unc);
 	return used;
+}
+
+/* Was the block written or discarded after GC found it at @old? */
+static bool is_newer(const struct lz_dent *e, u64 now, u64 old)
+{
+	if ((lz_planted(LZ_PLANT_REMAP_WITHOUT_COMPARE) && e) ||
+	    (lz_planted(LZ_PLANT_STALE_SUMMARY) && !e) ||
+	    (lz_planted(LZ_PLANT_DISCARD_REVIVED) && now == LZ_NOWHERE))
+		return false;
+	return now != old;
 }
 
 /*
@@ -353,7 +364,7 @@ int lz_map_remap(struct lz *lz, u64 lba, u64 old, u64 addr)
 	e = delta_find(lz, s->active, lba);
 	if (now == LZ_MISS) {
 		ret = -EAGAIN;
-	} else if (now != old && !(lz_planted(LZ_PLANT_REMAP_WITHOUT_COMPARE) && e)) {
+	} else if (is_newer(e, now, old)) {
 		ret = 0;
 	} else {
 		if (e) {
@@ -444,7 +455,8 @@ static bool extent_queue(struct lz *lz, u64 lba, u64 n, bool journal)
 		ext_add(lz, lz->active, lba, n);
 		if (journal && !lz_planted(LZ_PLANT_DISCARD_NOT_JOURNALED)) {
 			lz->ext_pending[lz->nr_ext_pending].lba = lba;
-			lz->ext_pending[lz->nr_ext_pending++].len = n;
+			lz->ext_pending[lz->nr_ext_pending++].len =
+				n - lz_planted(LZ_PLANT_DISCARD_ONE_SHORT);
 		}
 	}
 	spin_unlock_irqrestore(&lz->ext_lock, flags);

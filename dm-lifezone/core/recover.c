@@ -483,6 +483,8 @@ static int adopt_data(struct lz *lz, struct load *l, u32 zone)
 		return l->ro ? 0 : -EUCLEAN;
 	}
 	z->resv = rep->cond == LZ_COND_OPEN ? rep->wp : lz->g.zone_cap;
+	if (lz_planted(LZ_PLANT_WP_NOT_ADOPTED) && rep->cond == LZ_COND_OPEN)
+		z->resv = z->need;
 	z->done = z->resv;
 	if (rep->cond == LZ_COND_OPEN && (z->flags & LZ_ZF_BAD))
 		finish_zone(lz, l, zone);
@@ -508,7 +510,7 @@ static int adopt_data(struct lz *lz, struct load *l, u32 zone)
 		lz_open_release(lz, z);
 	}
 	z->state = LZ_ZS_FULL;
-	if (rep->cond == LZ_COND_OPEN) {
+	if (rep->cond == LZ_COND_OPEN && !lz_planted(LZ_PLANT_OPEN_NOT_FINISHED)) {
 		finish_zone(lz, l, zone);
 		z->resv = lz->g.zone_cap;
 		z->done = z->resv;
@@ -558,7 +560,8 @@ static void close_torn(struct lz *lz, struct load *l)
 	for (i = 0; i < lz->g.nr_zones; i++) {
 		struct lz_zone_report *rep = &l->rep[i];
 
-		if (!rep->torn || rep->cond != LZ_COND_OPEN)
+		if (!rep->torn || rep->cond != LZ_COND_OPEN ||
+		    lz_planted(LZ_PLANT_TORN_NOT_FINISHED))
 			continue;
 		finish_zone(lz, l, i);
 		if (i == lz->root_zone)
@@ -613,9 +616,11 @@ static int load(struct lz *lz, struct load *l)
 	u32 i;
 
 	err = lz_super_read(lz, &lz->si, false);
+	if (lz_planted(LZ_PLANT_FOREIGN_WRITTEN) && err == -ENODEV)
+		finish_zone(lz, l, 0);
 	if (err)
 		return err;
-	if (lz->si.compat_ro && !l->ro) {
+	if (lz->si.compat_ro && !l->ro && !lz_planted(LZ_PLANT_COMPAT_RO_IGNORED)) {
 		lz_say(lz, 'e', "features %#x allow reading only", lz->si.compat_ro);
 		return -EPROTONOSUPPORT;
 	}
@@ -657,7 +662,7 @@ static int load(struct lz *lz, struct load *l)
 	if (err)
 		return err;
 	replay_settle(lz);
-	if (!l->ro)
+	if (!l->ro && !lz_planted(LZ_PLANT_RECOVERY_NO_FLUSH))
 		err = flush_drive(lz);
 	if (err)
 		return err;

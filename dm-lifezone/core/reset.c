@@ -17,7 +17,8 @@ static bool due(struct lz *lz, struct lz_zone *z)
 
 	spin_lock_irqsave(&lz->place_lock, flags);
 	spin_lock(&z->lock);
-	if (atomic_read(&z->valid) > 0 || z->done != z->resv || !z->resv) {
+	if (atomic_read(&z->valid) > 0 || !z->resv ||
+	    (z->done != z->resv && !lz_planted(LZ_PLANT_RESET_WITH_WRITES))) {
 		yes = false;
 	} else if (z->state == LZ_ZS_BAD && (z->flags & LZ_ZF_WORN)) {
 		yes = false;	/* it had its second chance */

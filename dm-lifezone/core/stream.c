@@ -42,7 +42,8 @@ static u32 take_zone(struct lz *lz)
  */
 u32 lz_stream_take(struct lz *lz, struct lz_stream *s, u32 want, u64 *addr, bool *link)
 {
-	u32 end = lz->g.zone_cap - (s->journal ? 1 : 0), n, next = LZ_NONE;
+	u32 end = lz->g.zone_cap - (s->journal && !lz_planted(LZ_PLANT_LINK_OFF_BY_ONE) ? 1 : 0);
+	u32 n, next = LZ_NONE;
 
 	/* Until the zone before is full, the budget counts it. */
 	if (s->closing)
@@ -215,8 +216,9 @@ void lz_meta_release(struct lz *lz)
 			continue;
 		z->live -= z->dying;
 		z->dying = 0;
-		if (z->live || z->listed || z->jlast >= lz->ckpt.journal_seq ||
-		    i == lz->js->zone || i == lz->ns->zone ||
+		if (z->jlast >= lz->ckpt.journal_seq && !lz_planted(LZ_PLANT_JOURNAL_RESET_EARLY))
+			continue;
+		if (z->live || z->listed || i == lz->js->zone || i == lz->ns->zone ||
 		    i == lz_addr_zone(lz, lz->ckpt.journal_addr))
 			continue;
 		if (lz->ckpt.victim[i])

@@ -64,7 +64,8 @@ static int check_super(struct lz *lz, const struct lz_super_info *si, bool quiet
 {
 	const struct lz_geometry *g = &lz->g;
 
-	if (si->version != LZ_FORMAT_VERSION || si->incompat) {
+	if (si->version != LZ_FORMAT_VERSION ||
+	    (si->incompat && !lz_planted(LZ_PLANT_INCOMPAT_IGNORED))) {
 		if (!quiet)
 			lz_say(lz, 'e',
 			       "format version %u with features %#x: this code knows version %u without",
@@ -236,7 +237,8 @@ int lz_root_find(struct lz *lz, const struct lz_zone_report *rep, struct lz_root
 	for (i = 0; i < 2; i++) {
 		off = last_root(lz, i, &rep[i], r);
 		if (!off || !root_counts(lz, i, off, r) || !root_at(lz, i, off, r) ||
-		    le64_to_cpu(r->h.seq) <= best)
+		    le64_to_cpu(r->h.seq) <= best ||
+		    (lz_planted(LZ_PLANT_OLDER_ROOT_TAKEN) && best))
 			continue;
 		best = le64_to_cpu(r->h.seq);
 		best_off = off;
