@@ -1011,11 +1011,15 @@ bool drive_damage(struct drive *d)
 void drive_scribble(struct drive *d, u32 zone, u32 n)
 {
 	struct drive_zone *z = &d->z[zone];
-	struct drive_cmd c = { .op = LZ_OP_WRITE };
-	u64 tag = DRIVE_TAG_GARBAGE;
+	u64 buf[LZ_BLOCK_SIZE / 8];
+	struct drive_cmd c = { .op = LZ_OP_WRITE, .buf = buf };
+	u32 i;
 
-	for (c.tags = &tag; n; n--)
+	while (n--) {
+		for (i = 0; i < ARRAY_SIZE(buf); i++)
+			buf[i] = rnd_u64(&d->rnd);
 		write_blocks(d, z, &c, 1);
+	}
 	z->done = z->wp;
 	z->durable = z->wp;
 }

@@ -24,7 +24,7 @@
 #include "../../dm-lifezone/core/plant.h"
 #include "world.h"
 
-#define STUCK_SECONDS	5u	/* of processor time without a cut */
+#define STUCK_SECONDS	3u	/* of processor time without a cut */
 #define MAX_JOBS	256u
 #define PLANT_CUTS	5000000u	/* to find a planted bug in, time permitting */
 

@@ -32,6 +32,11 @@ u32 peek_gc_zone(struct lz *lz)
 	return 0;
 }
 
+u32 peek_journal_zone(struct lz *lz)
+{
+	return lz->js->zone == LZ_NONE ? 0 : lz->js->zone;
+}
+
 const char *peek_balance(struct lz *lz)
 {
 	u32 i;

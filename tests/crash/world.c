@@ -108,7 +108,7 @@ static void random_geometry(struct world *w)
 	w->wide = w->deep || !rnd_below(r, 12);
 	w->scattered = !w->wide && !rnd_below(r, 6);
 	w->long_journal = w->scattered && rnd_below(r, 2);
-	w->faulty = !rnd_below(r, 4);
+	w->faulty = !rnd_below(r, 3);
 	w->log_fails = w->faulty && rnd_below(r, 2);
 	w->fault_every = rnd_below(r, 2) ? 100 : 1000;
 	do {
@@ -564,8 +564,8 @@ static bool break_zone(struct world *w)
 	struct drive_zone *z;
 	u8 state;
 
-	if (rnd_below(&w->rnd, 16) == 0)
-		zone = peek_gc_zone(w->lz);
+	if (!rnd_below(&w->rnd, 8))
+		zone = w->log_fails ? peek_journal_zone(w->lz) : peek_gc_zone(w->lz);
 	state = peek_zone_state(w->lz, zone);
 	z = &w->d->z[zone];
 	fault = rnd_range(&w->rnd, DRIVE_SOUND, DRIVE_NR_FAULTS);

@@ -312,6 +312,8 @@ u64 peek_epoch(struct lz *lz);
 u8 peek_zone_state(struct lz *lz, u32 zone);
 /* The zone GC writes to, 0: none. */
 u32 peek_gc_zone(struct lz *lz);
+/* The zone the journal is in, 0: none. */
+u32 peek_journal_zone(struct lz *lz);
 /* What does not add up while nobody uses it. */
 const char *peek_balance(struct lz *lz);
 void peek_print(struct lz *lz);
