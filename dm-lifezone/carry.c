@@ -131,9 +131,9 @@ static void lz_ops_submit(void *ctx, struct lz_cmd *cmd)
 
 	atomic_inc(&lt->carrying);
 	cmd->error = 0;
-	if (cmd->flags & LZ_CMD_PREFLUSH)
+	if (cmd->flags & LZ_CMD_PREFLUSH && !lz_planted(LZ_PLANT_SHELL_NO_PREFLUSH))
 		opf |= REQ_PREFLUSH;
-	if (cmd->flags & LZ_CMD_FUA)
+	if (cmd->flags & LZ_CMD_FUA && !lz_planted(LZ_PLANT_SHELL_NO_FUA))
 		opf |= REQ_FUA;
 	if (cmd->meta)
 		opf |= REQ_META | REQ_SYNC | REQ_IDLE;
@@ -217,7 +217,8 @@ static void lz_machine_work(struct work_struct *work)
 
 static void lz_ops_resume(void *ctx)
 {
-	lz_io_retry(ctx);
+	if (!lz_planted(LZ_PLANT_SHELL_RESUME_LOST))
+		lz_io_retry(ctx);
 }
 
 static u64 lz_ops_now(void *ctx)

@@ -132,7 +132,10 @@ static void lz_bio_flushed(struct lz_waiter *w, int err)
 static void lz_bio_flush(struct lz_bio *lb)
 {
 	lb->waiter.fn = lz_bio_flushed;
-	lz_flush(lb->lt->lz, &lb->waiter);
+	if (lz_planted(LZ_PLANT_SHELL_FLUSH_AT_ONCE))
+		lz_bio_flushed(&lb->waiter, 0);
+	else
+		lz_flush(lb->lt->lz, &lb->waiter);
 }
 
 /* All parts have ended. */
@@ -140,7 +143,8 @@ static void lz_bio_done(struct lz_bio *lb)
 {
 	struct bio *bio = lz_upper(lb);
 
-	if (unlikely(bio->bi_opf & REQ_FUA) && !lb->status) {
+	if (unlikely(bio->bi_opf & REQ_FUA) && !lb->status &&
+	    !lz_planted(LZ_PLANT_SHELL_FUA_IGNORED)) {
 		lz_bio_flush(lb);
 		return;
 	}
@@ -203,6 +207,8 @@ static void lz_write_endio(struct bio *piece)
 		return;
 	}
 	if (likely(!status)) {
+		if (lz_planted(LZ_PLANT_SHELL_LANDING_IGNORED))
+			piece->bi_iter.bi_sector = lz_zone_sector(lt, part->w.zone);
 		lz_write_end(lt->lz, &part->w,
 			     lz_sector_addr(lt, piece->bi_iter.bi_sector), part->lba);
 		if (likely(part->rest.bi_size == bytes)) {
@@ -213,8 +219,9 @@ static void lz_write_endio(struct bio *piece)
 		part->lba += part->w.nblocks;
 		part->tries = 0;
 	} else {
-		lz_write_fail(lt->lz, &part->w, blk_status_to_errno(status));
-		if (++part->tries >= LZ_MAX_TRIES) {
+		if (!lz_planted(LZ_PLANT_SHELL_RESERVATION_KEPT))
+			lz_write_fail(lt->lz, &part->w, blk_status_to_errno(status));
+		if (++part->tries >= LZ_MAX_TRIES || lz_planted(LZ_PLANT_SHELL_NO_RETRY)) {
 			lz_part_done(part, status);
 			return;
 		}
@@ -313,7 +320,9 @@ static struct lz_part *lz_part_next(struct lz_target *lt, struct lz_part *part,
 	piece->bi_io_vec = bio->bi_io_vec;
 	next = container_of(piece, struct lz_part, bio);
 	next->lb = part->lb;
-	next->lba = part->lba + part->w.nblocks;
+	next->lba = part->lba;
+	if (!lz_planted(LZ_PLANT_SHELL_PIECE_NOT_ADVANCED))
+		next->lba += part->w.nblocks;
 	next->rest = part->rest;
 	next->tries = 0;
 	bio_advance_iter(bio, &next->rest, bytes);
@@ -451,7 +460,8 @@ static bool lz_read_run(struct lz_target *lt, struct lz_bio *lb, struct bio *bio
 		unsigned int left = bio->bi_iter.bi_size;
 
 		bio->bi_iter.bi_size = bytes;
-		zero_fill_bio(bio);
+		if (!lz_planted(LZ_PLANT_SHELL_HOLE_NOT_ZEROED))
+			zero_fill_bio(bio);
 		bio->bi_iter.bi_size = left;
 		bio_advance(bio, bytes);
 		return true;
@@ -517,7 +527,9 @@ static int lz_map_read(struct lz_target *lt, struct lz_bio *lb, struct bio *bio)
 			bio_endio(bio);
 			return DM_MAPIO_SUBMITTED;
 		}
-		lb->run = true;
+		lb->run = !lz_planted(LZ_PLANT_SHELL_READ_NOT_HELD);
+		if (!lb->run)
+			lz_read_end(lt->lz, &lb->read);
 		bio_set_dev(bio, lt->bdev);
 		bio->bi_iter.bi_sector = lz_addr_sector(lt, lb->read.addr);
 		return DM_MAPIO_REMAPPED;

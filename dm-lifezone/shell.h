@@ -35,6 +35,7 @@
 #include <linux/workqueue.h>
 
 #include "core/core.h"
+#include "core/plant.h"
 
 #define DM_MSG_PREFIX "lifezone"
 

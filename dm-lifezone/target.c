@@ -101,7 +101,7 @@ static int lz_token_take(struct lz_target *lt)
 	int r = 0;
 
 	mutex_lock(&lz_tokens_lock);
-	if (t->holder && t->holder != lt)
+	if (t->holder && t->holder != lt && !lz_planted(LZ_PLANT_SHELL_TWO_WRITERS))
 		r = -EBUSY;
 	else if (lt->loaded && t->last != lt)
 		r = -ESTALE;
@@ -514,7 +514,8 @@ static int lz_report_zone(struct blk_zone *z, unsigned int idx, void *data)
 	case BLK_ZONE_COND_EXP_OPEN:
 	case BLK_ZONE_COND_CLOSED:
 		r->cond = LZ_COND_OPEN;
-		r->torn = (z->wp - z->start) % LZ_BLOCK_SECTORS;
+		r->torn = (z->wp - z->start) % LZ_BLOCK_SECTORS &&
+			  !lz_planted(LZ_PLANT_SHELL_TORN_UNSEEN);
 		break;
 	case BLK_ZONE_COND_FULL:
 		r->cond = LZ_COND_FULL;
@@ -551,7 +552,8 @@ static int lz_recover(struct lz_target *lt)
 		r = -EIO;
 	}
 	if (r >= 0)
-		r = lz_load(lt->lz, rep.z, lt->read_only ? LZ_LOAD_RO : 0);
+		r = lz_load(lt->lz, rep.z, lt->read_only &&
+			    !lz_planted(LZ_PLANT_SHELL_READ_ONLY_WRITES) ? LZ_LOAD_RO : 0);
 	kvfree(rep.z);
 	return r;
 }
@@ -1065,7 +1067,7 @@ module_dm(lifezone);
 #ifdef LZ_PLANTS
 int lz_plant;
 module_param_named(plant, lz_plant, int, 0644);
-MODULE_PARM_DESC(plant, "which of core/plant.h's bugs it has");
+MODULE_PARM_DESC(plant, "which of core/plants.h's bugs it has");
 #endif
 
 MODULE_DESCRIPTION(DM_NAME " target for zoned drives, placing writes by lifetime");

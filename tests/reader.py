@@ -216,6 +216,26 @@ class Reader:
         need(self.version == 1 and not self.incompat, "of another version")
         need(self.zone_blocks == self.d.zone_blocks and self.zone_cap <= self.d.zone_cap and
              self.nr_zones <= self.d.nr_zones, "the drive is another")
+        self.check_layout()
+
+    @staticmethod
+    def nodes(leaves, top):
+        n = leaves
+        while leaves > top:
+            leaves = -(-leaves // NODE_ENTRIES)
+            n += leaves
+        return n
+
+    def check_layout(self):
+        cap, spare = self.zone_cap, self.spare_permille
+        need(cap >= 8 and 20 <= spare <= 900, "capacity or spare space")
+        nodes = (self.nodes(-(-self.nr_zones * cap // NODE_ENTRIES), 256) +
+                 self.nodes(-(-self.nr_zones // ZNODE_ENTRIES), 64))
+        meta = 2 * -(-nodes // (cap - 1)) + 5
+        others = self.nr_zones - meta - 5
+        blocks = others * (cap - -(-cap // 502) - min(4, cap // 8)) * (1000 - spare) // 1000
+        need(others >= 2 and self.meta_zones >= meta and self.gc_zones >= 2 and
+             self.logical_blocks <= blocks, "promises what it cannot hold")
 
     # --- 2. root --------------------------------------------------------------------
 
@@ -278,14 +298,18 @@ class Reader:
             need(h.count == min(ZNODE_ENTRIES, self.nr_zones - first),
                  f"zone table leaf {index} has {h.count} entries")
             self.zone[first:first + h.count] = self.zone_entries(h, b)
+            need(all(z["valid"] <= self.zone_cap and (z["head"] == NONE or
+                                                      z["head"] < self.zone_cap)
+                     for z in self.zone_entries(h, b)), "a zone beyond its capacity")
 
     def read_map(self):
         self.map = {}
         n = (self.logical_blocks + NODE_ENTRIES - 1) // NODE_ENTRIES
         for index, found in self.leaves(NODE, self.map_top, n):
             e = struct.unpack_from("<504Q", found[1], 64) if found else ()
-            if not found or any(self.nr_zones <= a // self.zone_blocks and a != NOWHERE
-                                for a in e):
+            if not found or any(a != NOWHERE and not (
+                    self.pool(a) and index * NODE_ENTRIES + i < self.logical_blocks)
+                    for i, a in enumerate(e)):
                 self.lost.append(index)
                 self.findings.append(f"leaf {index} of the map")
                 continue

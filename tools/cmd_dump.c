@@ -816,6 +816,13 @@ int cmd_dump(int argc, char **argv)
 		goto out;
 	}
 	find_root(p);
+	/* Numbers of another version may mean other things, and have not been checked. */
+	if (whats[i].root && p->have_super &&
+	    le32_to_cpu(p->super.version) != LZ_FORMAT_VERSION) {
+		complain(a.path, "format version %u: this tool knows version %u",
+			 le32_to_cpu(p->super.version), LZ_FORMAT_VERSION);
+		goto out;
+	}
 	if (whats[i].root && !p->have_super) {
 		complain(a.path, "no valid superblock in zones 0 and 1");
 		goto out;

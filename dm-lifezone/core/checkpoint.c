@@ -161,6 +161,8 @@ static void merge_slot(struct lz *lz, struct lz_cached *c, u32 j, u64 new, bool 
 {
 	u64 old = le64_to_cpu(c->node->e[j]);
 
+	if (lz_planted(LZ_PLANT_TOMBSTONE_DROPPED) && new == LZ_NOWHERE)
+		return;
 	if (old != LZ_NOWHERE) {
 		tree_count(lz, old, -1);
 		if (!settled)
@@ -525,7 +527,7 @@ static void write_root(struct lz *lz)
 	u64 addr = lz_zone_addr(lz, lz->root_zone, lz->root_off);
 	struct lz_ckpt *k = &lz->ckpt;
 
-	if (!lz->root_off)
+	if (!lz->root_off && !(lz_planted(LZ_PLANT_ROLL_WITHOUT_SUPER) && k->number))
 		end = room < LZ_SUPER_COPIES + LZ_ROOT_COPIES ? 1 : LZ_SUPER_COPIES;
 	for (; n < end; n++)
 		lz_super_encode(&lz->si, root_block(k, n), addr + n, lz->epoch, k->number + 1);
@@ -535,6 +537,8 @@ static void write_root(struct lz *lz)
 		.op = LZ_OP_WRITE, .addr = addr, .nblocks = n, .buf = k->root_buf,
 		.flags = LZ_CMD_PREFLUSH | LZ_CMD_FUA, .meta = true, .done = root_done,
 	};
+	if (lz_planted(LZ_PLANT_ROOT_NO_PREFLUSH))
+		k->root.flags = LZ_CMD_FUA;
 	k->root_busy = true;
 	lz->progress = true;
 	if (lz_planted(LZ_PLANT_META_RESET_EARLY))
@@ -596,6 +600,8 @@ void lz_ckpt_step(struct lz *lz)
 		case LZ_CK_MERGE:
 			if (!k->begun)
 				merge_begin(lz);
+			if (lz_planted(LZ_PLANT_RECOVERY_RESETS_EARLY) && lz->loading)
+				lz_meta_release(lz);
 			if (merge_step(lz)) {
 				k->state = LZ_CK_INNER;
 				k->level = 1;

@@ -69,7 +69,8 @@ static void add_map(struct lz *lz, u64 lba, u64 addr)
 	if (c->run_len && c->run_len < LZ_JREC_LEN_MAX &&
 	    nowhere == was) {
 		if (lba == c->run_lba + c->run_len &&
-		    (nowhere || addr == c->run_addr + c->run_len)) {
+		    (nowhere || addr == c->run_addr + c->run_len ||
+		     lz_planted(LZ_PLANT_JOURNAL_RUN_UNCHECKED))) {
 			c->run_len++;
 			return;
 		}
@@ -192,6 +193,10 @@ static void cut(struct lz *lz)
 	if (!c->freeze)
 		return;
 	c->freeze = false;
+	if (lz->jseq != lz->ckpt.journal_seq)
+		lz->ckpt.vain = 0;
+	else
+		lz->ckpt.vain++;
 	lz->ckpt.journal_addr = lz->js->zone == LZ_NONE ? LZ_NOWHERE :
 		lz_zone_addr(lz, lz->js->zone, lz->js->off);
 	lz->ckpt.journal_seq = lz->jseq;
@@ -237,7 +242,8 @@ static void commit_end(struct lz *lz)
 	if (lz->mode == LZ_MODE_FAIL) {
 		lz_answer(&c->waiters, -EIO);
 	} else if (lz->journal_lost) {
-		hand_over(lz);
+		if (!lz_planted(LZ_PLANT_LOST_JOURNAL_ANSWERED))
+			hand_over(lz);
 	} else {
 		lz->committed = c->number;
 		if (c->blocks) {
@@ -252,6 +258,8 @@ static void commit_end(struct lz *lz)
 		lz->ops->kick_later(lz->ctx, lz->o.commit_ms);
 	}
 	lz_answer(&c->waiters, 0);
+	if (lz_planted(LZ_PLANT_FLUSH_JOINS_LATE))
+		lz_answer(&lz->flush_waiters, 0);
 	lz_feed(lz);
 }
 
@@ -322,8 +330,12 @@ static void send_piece(struct lz *lz)
 	c->sending = n + link;
 	lz->jbuf.link = link;
 	if (last)
-		lz->jbuf.cmd.flags = LZ_CMD_FUA |
-			(lz_planted(LZ_PLANT_NO_PREFLUSH) ? 0 : LZ_CMD_PREFLUSH);
+		lz->jbuf.cmd.flags = LZ_CMD_PREFLUSH | LZ_CMD_FUA;
+	if (lz_planted(LZ_PLANT_NO_PREFLUSH) ||
+	    (lz_planted(LZ_PLANT_NO_PREFLUSH_LONG) && c->blocks))
+		lz->jbuf.cmd.flags &= ~LZ_CMD_PREFLUSH;
+	if (lz_planted(LZ_PLANT_JOURNAL_NO_FUA))
+		lz->jbuf.cmd.flags &= ~LZ_CMD_FUA;
 	lz->jbuf.busy = true;
 	lz->progress = true;
 	if (last)

@@ -43,9 +43,10 @@ const char *const lz_stat_names[LZ_ST_CLASS_WRITES] = {
 	[LZ_ST_ZONES_ASIDE] = "zones_set_aside",
 };
 
+/* An address may name a zone past 2^32, which must not be taken for one there is. */
 u32 lz_addr_zone(const struct lz *lz, u64 addr)
 {
-	return addr >> lz->zone_shift;
+	return min_t(u64, addr >> lz->zone_shift, LZ_NONE);
 }
 
 u32 lz_addr_off(const struct lz *lz, u64 addr)
@@ -179,6 +180,8 @@ static int write_try(struct lz *lz, u8 class, u32 want, struct lz_write *w)
 	if (!lz_delta_reserve(lz, want, false))
 		return -EAGAIN;
 	err = lz_zone_reserve(lz, class, false, want, w);
+	if (lz_planted(LZ_PLANT_DELTA_LEAK) && err)
+		return err;
 	lz_delta_return(lz, want - (err ? 0 : w->nblocks));
 	return err;
 }
@@ -222,7 +225,8 @@ void lz_write_fail(struct lz *lz, const struct lz_write *w, int error)
 
 	lz_delta_return(lz, w->nblocks);
 	lz_zone_aside(lz, z, error);
-	lz_zone_done(lz, z, w->nblocks, 0);
+	if (!lz_planted(LZ_PLANT_FAILED_WRITE_UNCOUNTED))
+		lz_zone_done(lz, z, w->nblocks, 0);
 }
 
 int lz_read_begin(struct lz *lz, u64 lba, u32 want, struct lz_read *r)
@@ -322,10 +326,30 @@ static void write_steps(struct lz *lz)
 	}
 }
 
-void lz_run(struct lz *lz)
+/*
+ * Zones become free by commits and roots. Where the log waits for one to write these
+ * to, and none is being reset, none ever will: the space kept back for it was not
+ * there, whatever the zone table said.
+ */
+static bool log_stuck(const struct lz *lz)
+{
+	const struct lz_zone *z;
+
+	if (!lz->log_waits || lz->cmds || lz->nr_free || !list_empty(&lz->stale) || lz->loading)
+		return false;
+	/* What GC holds it lets go when it is done, and it is waiting, too. */
+	list_for_each_entry(z, &lz->ready, list) {
+		if (lz->gc.state == LZ_GC_IDLE || lz_zone_nr(lz, z) != lz->gc.victim)
+			return false;
+	}
+	return true;
+}
+
+static void run(struct lz *lz)
 {
 	do {
 		lz->progress = false;
+		lz->log_waits = false;
 		take_completions(lz);
 		if (!lz->loaded)
 			continue;
@@ -336,8 +360,18 @@ void lz_run(struct lz *lz)
 			write_steps(lz);
 		cond_resched();
 	} while (lz->progress);
-	if (lz->loaded)
-		watch_space(lz);
+}
+
+void lz_run(struct lz *lz)
+{
+	run(lz);
+	if (!lz->loaded)
+		return;
+	if (lz->mode == LZ_MODE_RW && log_stuck(lz)) {
+		lz_set_mode(lz, LZ_MODE_FAIL, "no zone is left for the metadata log", -ENOSPC);
+		run(lz);
+	}
+	watch_space(lz);
 }
 
 /* lz_sync - run until no command is in flight. Load and stop only. */

@@ -328,7 +328,8 @@ struct lz *lz_new(const struct lz_geometry *g, const struct lz_options *o,
  * in line, write a fresh checkpoint. @z: one report per zone, changed with the
  * zones. After it, users may come. Cut at any point, it does no harm and can be run again.
  * Errors: as lz_probe(); -EUCLEAN: metadata or zones are not as they must be
- * (a line says which); -ENOMEM; -EIO.
+ * (a line says which); -EINVAL: the drive does not suit it; -ENOSPC: no zone for
+ * the first checkpoint; -ENOMEM; -EIO.
  */
 int lz_load(struct lz *lz, struct lz_zone_report *z, u32 flags);
 /*

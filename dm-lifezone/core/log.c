@@ -11,6 +11,7 @@
  * zones, its capacity) are for those who know them.
  */
 #include "log.h"
+#include "plant.h"
 #include "policy.h"
 
 static const char *const lz_type_names[] = {
@@ -133,12 +134,12 @@ static u32 lz_block_crc(const void *block)
 {
 	const size_t at = offsetof(struct lz_hdr, crc);
 	const __le32 zero = 0;
+	size_t n = lz_planted(LZ_PLANT_SHORT_CRC) ? LZ_BLOCK_SIZE / 2 : LZ_BLOCK_SIZE;
 	u32 crc;
 
 	crc = lz_crc32c(~0u, block, at);
 	crc = lz_crc32c(crc, &zero, sizeof(zero));
-	return lz_crc32c(crc, (const u8 *)block + at + sizeof(zero),
-			 LZ_BLOCK_SIZE - at - sizeof(zero));
+	return lz_crc32c(crc, (const u8 *)block + at + sizeof(zero), n - at - sizeof(zero));
 }
 
 /* --- bodies, one function a type: limits that hold for any device ------------- */
@@ -194,8 +195,13 @@ static bool lz_addrs_ok(struct lz_judge *j, const char *field, const __le64 *e, 
 
 static bool lz_root_ok(struct lz_judge *j, const struct lz_root *r)
 {
-	return lz_most(j, "journal_addr", le64_to_cpu(r->journal_addr), LZ_ADDR_MASK) &&
+	return lz_most(j, "epoch", le64_to_cpu(r->h.epoch), LZ_NUMBER_MAX) &&
+	       lz_most(j, "seq", le64_to_cpu(r->h.seq), LZ_NUMBER_MAX) &&
+	       lz_most(j, "journal_addr", le64_to_cpu(r->journal_addr), LZ_ADDR_MASK) &&
 	       lz_least(j, "journal_seq", le64_to_cpu(r->journal_seq), 1) &&
+	       lz_most(j, "journal_seq", le64_to_cpu(r->journal_seq), LZ_NUMBER_MAX) &&
+	       lz_most(j, "commit", le64_to_cpu(r->commit), LZ_NUMBER_MAX) &&
+	       lz_most(j, "write_seq", le64_to_cpu(r->write_seq), LZ_NUMBER_MAX) &&
 	       lz_bits(j, "flags", le32_to_cpu(r->flags), LZ_ROOT_CLEAN) &&
 	       lz_most(j, "mapped", le64_to_cpu(r->mapped), LZ_ADDR_MASK) &&
 	       lz_addrs_ok(j, "map_top", r->map_top, LZ_ROOT_MAP_TOP) &&
@@ -242,6 +248,7 @@ static bool lz_journal_ok(struct lz_judge *j, const struct lz_journal *b)
 
 	if (!lz_least(j, "first", first, 1) ||
 	    !lz_most(j, "first", first, seq) ||
+	    !lz_most(j, "commit", le64_to_cpu(b->h.index), LZ_NUMBER_MAX) ||
 	    !lz_most(j, "more", le32_to_cpu(b->more), 1))
 		return false;
 	/* A link ends a zone: it has no records, and is a commit of its own. */
@@ -266,6 +273,7 @@ static bool lz_zent_ok(const struct lz_judge *j, const struct lz_zent *z)
 	       lz_bits(j, "flags", le16_to_cpu(z->flags), LZ_ZF_KNOWN) &&
 	       lz_most(j, "valid", le32_to_cpu(z->valid), LZ_ZONE_BLOCKS_MAX) &&
 	       lz_most(j, "wp", le32_to_cpu(z->wp), LZ_ZONE_BLOCKS_MAX) &&
+	       lz_most(j, "seq", le64_to_cpu(z->seq), LZ_NUMBER_MAX) &&
 	       (head == LZ_NO_OFFSET ||
 		lz_most(j, "head", head, LZ_ZONE_BLOCKS_MAX - 1));
 }

@@ -72,7 +72,7 @@
  * @flags: LZ_ZF_*
  * @closing: takes no more reservations
  * @draining: waits for @readers to go; its last reader kicks the machine
- * @listed: on the list of zones that became empty (list_lock)
+ * @listed: on a list, whichever, or being reset (list_lock)
  * @by_gc: its last valid block was moved by GC
  * @failed: a write or reset of it failed
  * @gen: generation
@@ -88,6 +88,7 @@
  * @jlast: metadata zones: highest journal block number in it (machine)
  * @gc_ckpt: checkpoint at whose number GC left it with blocks uncounted (machine)
  * @need: blocks the drive must have, by the metadata (load)
+ * @life: times the journal opened it (load)
  * @suspect: the drive has fewer, though some of them are in use (load)
  * @readers: reads in flight
  * @open: while it takes writes
@@ -115,6 +116,7 @@ struct lz_zone {
 	u64 jlast;
 	u64 gc_ckpt;
 	u32 need;
+	u32 life;
 	bool suspect;
 	atomic_t valid;
 	atomic_t readers;
@@ -378,6 +380,7 @@ struct lz_merge_slot {
  * @failed: it cannot be completed
  * @redo: a node had to be written again: its parents have to be, too
  * @restart: the journal begins anew with it
+ * @vain: checkpoints in a row without a block of journal between them
  * @number: of the last durable checkpoint
  * @journal_addr: where the journal goes on after the cut
  * @journal_seq: number of the block there
@@ -405,6 +408,7 @@ struct lz_ckpt {
 	bool redo;
 	bool restart;
 	bool root_busy;
+	u32 vain;
 	u64 number;
 	u64 journal_addr;
 	u64 journal_seq;
@@ -583,6 +587,7 @@ struct lz {
 	struct lz_stream *ns;		/* nodes */
 	u64 jseq;
 	bool journal_lost;		/* until a checkpoint begins it anew */
+	bool log_waits;			/* for a free zone, as of the last round */
 	u32 root_zone;
 	u32 root_off;
 	bool root_rolling;
@@ -637,7 +642,7 @@ u32 lz_map_insert(struct lz *lz, u64 lba, u64 addr, u32 n);
 int lz_map_remap(struct lz *lz, u64 lba, u64 old, u64 addr);
 u64 lz_map_get(struct lz *lz, u64 lba);
 u32 lz_map_run(struct lz *lz, u64 lba, u32 want, u64 *addr);
-void lz_map_discard_replay(struct lz *lz, u64 lba, u64 n);
+bool lz_map_discard_replay(struct lz *lz, u64 lba, u64 n);
 bool lz_map_has_entry(struct lz *lz, u64 lba);
 void lz_map_take_extents(struct lz *lz);
 bool lz_map_freeze(struct lz *lz);
@@ -715,18 +720,20 @@ struct lz_name {
 	u64 addr;
 	u64 lba;
 	u32 len;
+	u32 life;
 };
 
 struct lz_sumrec {
 	u32 zone;
 	u32 off;
 	u32 n;
+	u32 life;
 };
 
 /**
  * struct lz_replay - what the journal said (load)
- * @name: mappings, in order; of no length: of an earlier life of their zone
- * @sum: summaries written since the checkpoint; @n == 0: likewise
+ * @name: mappings, in order; they count only in the life of their zone
+ * @sum: summaries written since the checkpoint; likewise
  * @commits: commits applied
  */
 struct lz_replay {

@@ -169,7 +169,7 @@ static u64 get_below(struct lz *lz, struct lz_shard *s, struct peek *p, u64 lba)
 		if (e)
 			return e->addr;
 		/* Lock order: extents before leaves. */
-		if (READ_ONCE(lz->nr_ext_any)) {
+		if (READ_ONCE(lz->nr_ext_any) && !lz_planted(LZ_PLANT_FROZEN_DISCARD_UNSEEN)) {
 			peek_drop(lz, p);
 			if (ext_covers(lz, s->frozen, lba))
 				return LZ_NOWHERE;
@@ -315,7 +315,8 @@ u32 lz_map_insert(struct lz *lz, u64 lba, u64 addr, u32 n)
 			if (e) {
 				old = e->addr;
 				e->addr = addr;
-				mark_unc(s, s->active, e, &unc);
+				if (!lz_planted(LZ_PLANT_OVERWRITE_NOT_JOURNALED))
+					mark_unc(s, s->active, e, &unc);
 			} else {
 				old = get_below(lz, s, &p, lba);
 				if (old == LZ_NOWHERE && !step)
@@ -331,6 +332,16 @@ u32 lz_map_insert(struct lz *lz, u64 lba, u64 addr, u32 n)
 	}
 	unc_add(lz, unc);
 	return used;
+}
+
+/* Was the block written or discarded after GC found it at @old? */
+static bool is_newer(const struct lz_dent *e, u64 now, u64 old)
+{
+	if ((lz_planted(LZ_PLANT_REMAP_WITHOUT_COMPARE) && e) ||
+	    (lz_planted(LZ_PLANT_STALE_SUMMARY) && !e) ||
+	    (lz_planted(LZ_PLANT_DISCARD_REVIVED) && now == LZ_NOWHERE))
+		return false;
+	return now != old;
 }
 
 /*
@@ -353,7 +364,7 @@ int lz_map_remap(struct lz *lz, u64 lba, u64 old, u64 addr)
 	e = delta_find(lz, s->active, lba);
 	if (now == LZ_MISS) {
 		ret = -EAGAIN;
-	} else if (now != old && !(lz_planted(LZ_PLANT_REMAP_WITHOUT_COMPARE) && e)) {
+	} else if (is_newer(e, now, old)) {
 		ret = 0;
 	} else {
 		if (e) {
@@ -437,13 +448,15 @@ static bool extent_queue(struct lz *lz, u64 lba, u64 n, bool journal)
 	bool ok;
 
 	spin_lock_irqsave(&lz->ext_lock, flags);
-	ok = lz->active->nr_ext < LZ_EXTENTS &&
-		(!journal || lz->nr_ext_pending < LZ_EXTENTS);
+	/* A journal may hold two intervals' discards: one frozen, one active. */
+	ok = journal ? lz->active->nr_ext < LZ_EXTENTS && lz->nr_ext_pending < LZ_EXTENTS :
+		lz->active->nr_ext < 2 * LZ_EXTENTS;
 	if (ok) {
 		ext_add(lz, lz->active, lba, n);
 		if (journal && !lz_planted(LZ_PLANT_DISCARD_NOT_JOURNALED)) {
 			lz->ext_pending[lz->nr_ext_pending].lba = lba;
-			lz->ext_pending[lz->nr_ext_pending++].len = n;
+			lz->ext_pending[lz->nr_ext_pending++].len =
+				n - lz_planted(LZ_PLANT_DISCARD_ONE_SHORT);
 		}
 	}
 	spin_unlock_irqrestore(&lz->ext_lock, flags);
@@ -502,12 +515,13 @@ int lz_discard(struct lz *lz, u64 lba, u64 nblocks)
 	return 0;
 }
 
-/* A discard read from the journal: not to be journalled again. */
-void lz_map_discard_replay(struct lz *lz, u64 lba, u64 n)
+/* A discard read from the journal: not to be journalled again. False: one too many. */
+bool lz_map_discard_replay(struct lz *lz, u64 lba, u64 n)
 {
 	if (!extent_queue(lz, lba, n, false))
-		lz_say(lz, 'e', "journal holds more than %u discards", LZ_EXTENTS);
+		return false;
 	discard_entries(lz, lba, n);
+	return true;
 }
 
 /* lz_map_has_entry - does the active delta say something of @lba itself? */
@@ -638,7 +652,7 @@ int lz_map_init(struct lz *lz)
 
 		d->e = lz_zalloc_array(room, sizeof(*d->e));
 		d->bucket = lz_zalloc_array(LZ_NR_SHARDS * lz->shard_buckets, sizeof(u32));
-		d->ext = lz_zalloc_array(LZ_EXTENTS + 1, sizeof(*d->ext));
+		d->ext = lz_zalloc_array(2 * LZ_EXTENTS, sizeof(*d->ext));
 		if (!d->e || !d->bucket || !d->ext)
 			return -ENOMEM;
 		memset(d->bucket, 0xff, LZ_NR_SHARDS * lz->shard_buckets * sizeof(u32));

@@ -252,11 +252,12 @@ static inline void *lz_alloc_blocks(size_t n)
 #define lz_free_page(p)		free(p)
 #define lz_zalloc_small(n)	calloc(1, n)
 
-typedef struct { s64 v; } lz_count_t;
+/* Wraps, as the kernel's does: it may begin with any number. */
+typedef struct { u64 v; } lz_count_t;
 #define lz_count_init(c)	((c)->v = 0, 0)
 #define lz_count_destroy(c)	do { } while (0)
 #define lz_count_add(c, n)	((c)->v += (n))
 #define lz_count_set(c, n)	((c)->v = (n))
-#define lz_count_read(c)	((u64)(c)->v)
+#define lz_count_read(c)	((c)->v)
 
 #endif /* LIFEZONE_PORT_USER_H */

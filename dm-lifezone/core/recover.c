@@ -77,7 +77,9 @@ static void free_zone_add(struct lz *lz, struct lz_zone *z)
 	z->head = LZ_NO_OFFSET;
 	z->sum_seq = 0;
 	z->flags = lz_zone_worn(z->flags);
+	atomic_set(&z->valid, 0);
 	list_add_tail(&z->list, &lz->free_list);
+	z->listed = true;
 	lz->nr_free++;
 }
 
@@ -204,8 +206,16 @@ static int load_tree(struct lz *lz, struct lz_tree *t, const __le64 *top, void *
 	return 0;
 }
 
-static void decode_zone(struct lz *lz, struct lz_zone *z, const struct lz_zent *e)
+static int decode_zone(struct lz *lz, struct lz_zone *z, const struct lz_zent *e)
 {
+	if (le32_to_cpu(e->valid) > lz->g.zone_cap ||
+	    (le32_to_cpu(e->head) != LZ_NO_OFFSET && le32_to_cpu(e->head) >= lz->g.zone_cap)) {
+		lz_say(lz, 'e',
+		       "zone table: zone %u: %u blocks in use, newest summary at offset %u: past its capacity of %u",
+		       lz_zone_nr(lz, z), le32_to_cpu(e->valid), le32_to_cpu(e->head),
+		       lz->g.zone_cap);
+		return -EUCLEAN;
+	}
 	z->gen = le32_to_cpu(e->gen);
 	z->state = e->state;
 	z->class = e->class;
@@ -222,12 +232,13 @@ static void decode_zone(struct lz *lz, struct lz_zone *z, const struct lz_zent *
 		z->need = z->head + 1;
 	if ((u64)atomic64_read(&lz->write_seq) < z->seq)
 		atomic64_set(&lz->write_seq, z->seq);
+	return 0;
 }
 
 static int load_zones(struct lz *lz, void *buf)
 {
 	const struct lz_znode *n = buf;
-	u32 j, want;
+	u32 j, count;
 	u64 i;
 	int err;
 
@@ -237,15 +248,18 @@ static int load_zones(struct lz *lz, void *buf)
 		err = read_node(lz, &lz->ztab, 0, i, buf);
 		if (err)
 			return err;
-		/* Only so many entries have been looked at. */
-		want = min_t(u64, LZ_ZNODE_ENTRIES, lz->g.nr_zones - i * LZ_ZNODE_ENTRIES);
-		if (le32_to_cpu(n->h.count) != want) {
-			lz_say(lz, 'e', "zone table: leaf %llu has %u entries, not %u",
-			       (unsigned long long)i, le32_to_cpu(n->h.count), want);
+		/* Only entries that count have been checked. */
+		count = min_t(u32, LZ_ZNODE_ENTRIES, lz->g.nr_zones - i * LZ_ZNODE_ENTRIES);
+		if (le32_to_cpu(n->h.count) != count) {
+			lz_say(lz, 'e', "zone table leaf %llu: %u entries, wanted %u",
+			       (unsigned long long)i, le32_to_cpu(n->h.count), count);
 			return -EUCLEAN;
 		}
-		for (j = 0; j < want; j++)
-			decode_zone(lz, &lz->zone[i * LZ_ZNODE_ENTRIES + j], &n->e[j]);
+		for (j = 0; j < count; j++) {
+			err = decode_zone(lz, &lz->zone[i * LZ_ZNODE_ENTRIES + j], &n->e[j]);
+			if (err)
+				return err;
+		}
 	}
 	return 0;
 }
@@ -295,7 +309,7 @@ static int mark_named(struct lz *lz, const struct lz_replay *r, u32 zone, u8 *na
 	for (i = 0; i < r->nr_sum; i++) {
 		const struct lz_sumrec *m = &r->sum[i];
 
-		if (m->zone != zone)
+		if (m->zone != zone || m->life != lz->zone[zone].life)
 			continue;
 		for (k = 0; k < m->n; k++) {
 			struct lz_want w = {
@@ -340,7 +354,7 @@ static bool restore_ring(struct lz *lz, const struct lz_replay *r, u32 zone,
 	for (i = 0; i < r->nr_name; i++) {
 		const struct lz_name *m = &r->name[i];
 
-		if (lz_addr_zone(lz, m->addr) != zone)
+		if (lz_addr_zone(lz, m->addr) != zone || m->life != z->life)
 			continue;
 		for (j = 0; j < m->len; j++) {
 			u32 off = lz_addr_off(lz, m->addr) + j;
@@ -432,6 +446,7 @@ static int adopt_free(struct lz *lz, struct load *l, u32 zone)
 	}
 	z->state = LZ_ZS_FREE;
 	list_add_tail(&z->list, &lz->stale);
+	z->listed = true;
 	lz->nr_unready++;
 	return 0;
 }
@@ -468,6 +483,8 @@ static int adopt_data(struct lz *lz, struct load *l, u32 zone)
 		return l->ro ? 0 : -EUCLEAN;
 	}
 	z->resv = rep->cond == LZ_COND_OPEN ? rep->wp : lz->g.zone_cap;
+	if (lz_planted(LZ_PLANT_WP_NOT_ADOPTED) && rep->cond == LZ_COND_OPEN)
+		z->resv = z->need;
 	z->done = z->resv;
 	if (rep->cond == LZ_COND_OPEN && (z->flags & LZ_ZF_BAD))
 		finish_zone(lz, l, zone);
@@ -493,7 +510,7 @@ static int adopt_data(struct lz *lz, struct load *l, u32 zone)
 		lz_open_release(lz, z);
 	}
 	z->state = LZ_ZS_FULL;
-	if (rep->cond == LZ_COND_OPEN) {
+	if (rep->cond == LZ_COND_OPEN && !lz_planted(LZ_PLANT_OPEN_NOT_FINISHED)) {
 		finish_zone(lz, l, zone);
 		z->resv = lz->g.zone_cap;
 		z->done = z->resv;
@@ -543,7 +560,8 @@ static void close_torn(struct lz *lz, struct load *l)
 	for (i = 0; i < lz->g.nr_zones; i++) {
 		struct lz_zone_report *rep = &l->rep[i];
 
-		if (!rep->torn || rep->cond != LZ_COND_OPEN)
+		if (!rep->torn || rep->cond != LZ_COND_OPEN ||
+		    lz_planted(LZ_PLANT_TORN_NOT_FINISHED))
 			continue;
 		finish_zone(lz, l, i);
 		if (i == lz->root_zone)
@@ -598,15 +616,20 @@ static int load(struct lz *lz, struct load *l)
 	u32 i;
 
 	err = lz_super_read(lz, &lz->si, false);
+	if (lz_planted(LZ_PLANT_FOREIGN_WRITTEN) && err == -ENODEV)
+		finish_zone(lz, l, 0);
 	if (err)
 		return err;
-	if (lz->si.compat_ro && !l->ro) {
+	if (lz->si.compat_ro && !l->ro && !lz_planted(LZ_PLANT_COMPAT_RO_IGNORED)) {
 		lz_say(lz, 'e', "features %#x allow reading only", lz->si.compat_ro);
 		return -EPROTONOSUPPORT;
 	}
 	err = setup(lz);
 	if (err)
 		return err;
+	/* A drive of larger capacity than was formatted reports what we do not use. */
+	for (i = 0; i < lz->g.nr_zones; i++)
+		l->rep[i].wp = min(l->rep[i].wp, lz->g.zone_cap);
 	l->named = lz_zalloc_array(lz->g.zone_cap, 1);
 	l->buf = lz_alloc_blocks(2);
 	if (!l->named || !l->buf)
@@ -639,7 +662,7 @@ static int load(struct lz *lz, struct load *l)
 	if (err)
 		return err;
 	replay_settle(lz);
-	if (!l->ro)
+	if (!l->ro && !lz_planted(LZ_PLANT_RECOVERY_NO_FLUSH))
 		err = flush_drive(lz);
 	if (err)
 		return err;

@@ -44,7 +44,7 @@ static void earn(struct lz *lz, u32 blocks)
 static u32 pick(struct lz *lz)
 {
 	struct lz_pace_in in;
-	u32 best = LZ_NONE, i;
+	u32 best = LZ_NONE, aside = LZ_NONE, i;
 	u64 top = 0, now = atomic64_read(&lz->write_seq);
 	u32 room = lz->g.zone_cap - DIV_ROUND_UP(lz->g.zone_cap, LZ_SUMMARY_ENTRIES + 1);
 	u8 how = lz->o.victim;
@@ -63,8 +63,10 @@ static u32 pick(struct lz *lz)
 		if ((z->state != LZ_ZS_FULL && z->state != LZ_ZS_BAD) || !valid ||
 		    z->draining || z->gc_ckpt > lz->ckpt.number)
 			continue;
-		if (z->state == LZ_ZS_BAD)
-			return i;
+		if (z->state == LZ_ZS_BAD) {
+			aside = i;
+			continue;
+		}
 		if (!lz_victim_worth(valid, room, pressed))
 			continue;
 		score = lz_victim_score(how, valid, lz->g.zone_cap, now - z->seq);
@@ -73,6 +75,9 @@ static u32 pick(struct lz *lz)
 			best = i;
 		}
 	}
+	/* One set aside comes first, but it takes room and gives none back. */
+	if (aside != LZ_NONE && (!pressed || best == LZ_NONE))
+		return aside;
 	return best;
 }
 
@@ -201,7 +206,7 @@ static void slot_read(struct lz *lz, struct lz_cmd *cmd)
 {
 	struct lz_gc_slot *s = cmd->priv;
 
-	if (cmd->error)
+	if (cmd->error && !lz_planted(LZ_PLANT_GC_READ_ERROR_IGNORED))
 		s->error = cmd->error;
 	if (!--s->reads)
 		s->state = LZ_SL_RESERVE;
@@ -237,7 +242,7 @@ static bool fill_slot(struct lz *lz, struct lz_gc_slot *s)
 		u64 e = gc->ent[gc->pos], lba = lz_sum_lba(e), a;
 		int err;
 
-		if (lba >= lz->si.logical_blocks) {
+		if (lba >= lz->si.logical_blocks || lz_sum_offset(e) >= lz->g.zone_cap) {
 			gc->pos++;
 			continue;
 		}
@@ -262,7 +267,7 @@ static void slot_appended(struct lz *lz, struct lz_cmd *cmd)
 	struct lz_zone *z = &lz->zone[s->w.zone];
 
 	lz->progress = true;
-	if (!cmd->error) {
+	if (!cmd->error || lz_planted(LZ_PLANT_GC_WRITE_ERROR_IGNORED)) {
 		s->state = LZ_SL_MAP;
 		s->next = 0;
 		s->named = 0;
@@ -290,8 +295,10 @@ static void slot_append(struct lz *lz, struct lz_gc_slot *s)
 	lz_delta_return(lz, want - s->w.nblocks);
 	s->append = (struct lz_cmd){
 		.op = LZ_OP_APPEND, .addr = lz_zone_addr(lz, s->w.zone, 0),
-		.nblocks = s->w.nblocks, .buf = s->buf + (size_t)s->done * LZ_BLOCK_SIZE,
-		.class = s->class, .done = slot_appended, .priv = s,
+		.nblocks = s->w.nblocks, .class = s->class,
+		.buf = s->buf + (lz_planted(LZ_PLANT_GC_WRONG_BUFFER) ? 0 :
+				 (size_t)s->done * LZ_BLOCK_SIZE),
+		.done = slot_appended, .priv = s,
 	};
 	s->state = LZ_SL_APPEND;
 	lz->progress = true;
@@ -362,6 +369,11 @@ static bool slots_step(struct lz *lz)
 			slot_lost(lz, s);
 		if (s->state == LZ_SL_RESERVE && lz->mode == LZ_MODE_RW)
 			slot_append(lz, s);
+		/* A stop does not wait for room: what was not copied stays where it is. */
+		if (s->state == LZ_SL_RESERVE && lz->stopping) {
+			s->state = LZ_SL_IDLE;
+			lz->progress = true;
+		}
 		if (s->state == LZ_SL_MAP)
 			slot_map(lz, s);
 		if (s->state == LZ_SL_IDLE && gc->state == LZ_GC_ENTRIES && gc->pos < gc->n) {

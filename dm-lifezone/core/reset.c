@@ -17,7 +17,8 @@ static bool due(struct lz *lz, struct lz_zone *z)
 
 	spin_lock_irqsave(&lz->place_lock, flags);
 	spin_lock(&z->lock);
-	if (atomic_read(&z->valid) > 0 || z->done != z->resv || !z->resv) {
+	if (atomic_read(&z->valid) > 0 || !z->resv ||
+	    (z->done != z->resv && !lz_planted(LZ_PLANT_RESET_WITH_WRITES))) {
 		yes = false;
 	} else if (z->state == LZ_ZS_BAD && (z->flags & LZ_ZF_WORN)) {
 		yes = false;	/* it had its second chance */
@@ -127,10 +128,10 @@ static void reset_done(struct lz *lz, struct lz_cmd *cmd)
 
 	if (was == LZ_ZS_META)
 		lz->meta_resets--;
-	spin_lock_irqsave(&lz->list_lock, flags);
-	z->listed = false;
-	spin_unlock_irqrestore(&lz->list_lock, flags);
 	if (cmd->error) {
+		spin_lock_irqsave(&lz->list_lock, flags);
+		z->listed = false;
+		spin_unlock_irqrestore(&lz->list_lock, flags);
 		lz_say(lz, 'w', "zone %u cannot be reset (error %d): set aside for good",
 		       lz_zone_nr(lz, z), cmd->error);
 		spin_lock_irqsave(&lz->place_lock, flags);

@@ -31,6 +31,7 @@ static u32 take_zone(struct lz *lz)
 		lz->nr_meta++;
 	}
 	spin_unlock_irqrestore(&lz->place_lock, flags);
+	lz->log_waits |= !z;
 	return z ? lz_zone_nr(lz, z) : LZ_NONE;
 }
 
@@ -41,7 +42,8 @@ static u32 take_zone(struct lz *lz)
  */
 u32 lz_stream_take(struct lz *lz, struct lz_stream *s, u32 want, u64 *addr, bool *link)
 {
-	u32 end = lz->g.zone_cap - (s->journal ? 1 : 0), n, next = LZ_NONE;
+	u32 end = lz->g.zone_cap - (s->journal && !lz_planted(LZ_PLANT_LINK_OFF_BY_ONE) ? 1 : 0);
+	u32 n, next = LZ_NONE;
 
 	/* Until the zone before is full, the budget counts it. */
 	if (s->closing)
@@ -192,7 +194,8 @@ bool lz_log_tight(struct lz *lz)
 {
 	u64 left = lz_log_free(lz), worst = lz_log_worst(lz);
 
-	if (left < worst + lz->g.zone_cap)
+	/* Having cleaned every zone without any news, it would only write roots on and on. */
+	if (left < worst + lz->g.zone_cap && lz->ckpt.vain <= lz->si.meta_zones)
 		lz_ckpt_want(lz);
 	return left < worst;
 }
@@ -213,8 +216,9 @@ void lz_meta_release(struct lz *lz)
 			continue;
 		z->live -= z->dying;
 		z->dying = 0;
-		if (z->live || z->listed || z->jlast >= lz->ckpt.journal_seq ||
-		    i == lz->js->zone || i == lz->ns->zone ||
+		if (z->jlast >= lz->ckpt.journal_seq && !lz_planted(LZ_PLANT_JOURNAL_RESET_EARLY))
+			continue;
+		if (z->live || z->listed || i == lz->js->zone || i == lz->ns->zone ||
 		    i == lz_addr_zone(lz, lz->ckpt.journal_addr))
 			continue;
 		if (lz->ckpt.victim[i])

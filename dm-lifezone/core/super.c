@@ -37,11 +37,35 @@ int lz_read_sync(struct lz *lz, u64 addr, u32 n, void *buf)
 	return lz_cmd_sync(lz, &c);
 }
 
+/* Promises no more, and keeps back no less, than a format of this geometry would. */
+static int check_layout(struct lz *lz, const struct lz_super_info *si, bool quiet)
+{
+	struct lz_geometry g = {
+		.nr_zones = si->nr_zones, .zone_blocks = si->zone_blocks,
+		.zone_cap = si->zone_cap, .max_append = lz->append_max,
+	};
+	struct lz_super_info own = { .spare_permille = si->spare_permille };
+	char why[160] = "";
+
+	if (!lz_layout(&g, &own, why, sizeof(why)) && si->meta_zones >= own.meta_zones &&
+	    si->gc_zones >= own.gc_zones && si->logical_blocks <= own.logical_blocks)
+		return 0;
+	if (!quiet && *why)
+		lz_say(lz, 'e', "superblock: %s", why);
+	else if (!quiet)
+		lz_say(lz, 'e',
+		       "superblock: %llu blocks with %u metadata and %u GC zones: such a drive has at most %llu, with at least %u and %u",
+		       (unsigned long long)si->logical_blocks, si->meta_zones, si->gc_zones,
+		       (unsigned long long)own.logical_blocks, own.meta_zones, own.gc_zones);
+	return -EUCLEAN;
+}
+
 static int check_super(struct lz *lz, const struct lz_super_info *si, bool quiet)
 {
 	const struct lz_geometry *g = &lz->g;
 
-	if (si->version != LZ_FORMAT_VERSION || si->incompat) {
+	if (si->version != LZ_FORMAT_VERSION ||
+	    (si->incompat && !lz_planted(LZ_PLANT_INCOMPAT_IGNORED))) {
 		if (!quiet)
 			lz_say(lz, 'e',
 			       "format version %u with features %#x: this code knows version %u without",
@@ -57,7 +81,7 @@ static int check_super(struct lz *lz, const struct lz_super_info *si, bool quiet
 			       g->zone_blocks, g->zone_cap);
 		return -EINVAL;
 	}
-	return 0;
+	return check_layout(lz, si, quiet);
 }
 
 /* Reads block @off of root zone @zone. 1: a superblock, 0: something else. */
@@ -213,7 +237,8 @@ int lz_root_find(struct lz *lz, const struct lz_zone_report *rep, struct lz_root
 	for (i = 0; i < 2; i++) {
 		off = last_root(lz, i, &rep[i], r);
 		if (!off || !root_counts(lz, i, off, r) || !root_at(lz, i, off, r) ||
-		    le64_to_cpu(r->h.seq) <= best)
+		    le64_to_cpu(r->h.seq) <= best ||
+		    (lz_planted(LZ_PLANT_OLDER_ROOT_TAKEN) && best))
 			continue;
 		best = le64_to_cpu(r->h.seq);
 		best_off = off;

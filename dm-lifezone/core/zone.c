@@ -29,7 +29,7 @@ u32 lz_zone_room(const struct lz *lz, const struct lz_zone *z)
 	n = left - owed(unsum + left);
 	while (n < left && n + 1 + owed(unsum + n + 1) <= left)
 		n++;
-	return n;
+	return n + lz_planted(LZ_PLANT_ROOM_OFF_BY_ONE);
 }
 
 void lz_zone_touch(struct lz *lz, const struct lz_zone *z)
@@ -53,7 +53,9 @@ u32 lz_free_for(struct lz *lz, bool gc)
 {
 	u32 keep = lz->si.meta_zones > lz->nr_meta ? lz->si.meta_zones - lz->nr_meta : 0;
 
-	if (!gc)
+	if (lz_planted(LZ_PLANT_META_RESERVE_TAKEN))
+		keep = 0;
+	if (!gc && !lz_planted(LZ_PLANT_GC_RESERVE_TAKEN))
 		keep += lz->si.gc_zones;
 	return lz->nr_free > keep ? lz->nr_free - keep : 0;
 }
@@ -89,8 +91,13 @@ struct lz_zone *lz_zone_take_free(struct lz *lz, bool meta)
 		}
 	}
 	if (z) {
+		unsigned long flags;
+
 		list_del_init(&z->list);
 		lz->nr_free--;
+		spin_lock_irqsave(&lz->list_lock, flags);
+		z->listed = false;
+		spin_unlock_irqrestore(&lz->list_lock, flags);
 	}
 	return z;
 }
@@ -357,7 +364,7 @@ void lz_zone_emptied(struct lz *lz, struct lz_zone *z)
 	}
 }
 
-/* lz_zone_freed - @z has been reset. Machine, or alone. */
+/* lz_zone_freed - @z has been reset; it stays listed. Machine, or alone. */
 void lz_zone_freed(struct lz *lz, struct lz_zone *z)
 {
 	unsigned long flags;
@@ -368,7 +375,7 @@ void lz_zone_freed(struct lz *lz, struct lz_zone *z)
 	z->resv = 0;
 	z->done = 0;
 	z->flags = lz_zone_worn(z->flags);
-	if (!lz_planted(LZ_PLANT_STALE_SUMMARY)) {
+	if (!lz_planted(LZ_PLANT_SUMMARY_HEAD_KEPT)) {
 		z->head = LZ_NO_OFFSET;
 		z->sum_seq = 0;
 	}
@@ -377,11 +384,14 @@ void lz_zone_freed(struct lz *lz, struct lz_zone *z)
 	z->by_gc = false;
 	z->failed = false;
 	z->gc_ckpt = 0;
+	/* It is 0, unless the map has more in the zone than was counted at load. */
+	atomic_set(&z->valid, 0);
 	lz_zone_set_state(lz, z, LZ_ZS_FREE);
 	list_add_tail(&z->list, &lz->free_list);
 	lz->nr_free++;
 	spin_unlock_irqrestore(&lz->place_lock, flags);
-	lz_feed(lz);
+	if (!lz_planted(LZ_PLANT_WAKEUP_LOST))
+		lz_feed(lz);
 }
 
 /* lz_zone_aside - nothing more is written to @z; GC moves what it holds. */
@@ -394,7 +404,7 @@ void lz_zone_aside(struct lz *lz, struct lz_zone *z, int error)
 	spin_lock(&z->lock);
 	first = !z->failed;
 	z->failed = true;
-	z->closing = true;
+	z->closing = !lz_planted(LZ_PLANT_ASIDE_STILL_USED);
 	z->flags |= LZ_ZF_SCAN | LZ_ZF_BAD;
 	spin_unlock(&z->lock);
 	lz_zones_uncur(lz, z);

@@ -436,6 +436,8 @@ static const struct damage bodies[] = {
 	{ SUMMARY, AT(lz_summary, group), 4, LZ_ZONE_BLOCKS_MAX + 1,
 	  "summary of zone 9: group: got 16777217, wanted at most 16777216" },
 	{ SUMMARY, AT(lz_summary, nth), 4, 2, "summary of zone 9: nth: got 2, wanted at most 1" },
+	{ SUMMARY, AT(lz_summary, e[0]), 8, LZ_NOWHERE,
+	  "summary of zone 9: entry 0: lba: got 1099511627775, wanted at most 1099511627774" },
 	{ SUMMARY, AT(lz_summary, e[500]), 8, LZ_NOWHERE,
 	  "summary of zone 9: entry 500: lba: got 1099511627775, wanted at most 1099511627774" },
 };

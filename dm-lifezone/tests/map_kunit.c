@@ -214,6 +214,20 @@ static void map_damaged_leaf(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ram_read(r, LZ_NODE_ENTRIES), r->version[LZ_NODE_ENTRIES]);
 }
 
+/* A cut while a checkpoint merges leaves the discards of two intervals in the journal. */
+static void map_discard_replay(struct kunit *test)
+{
+	struct lz *lz = ((struct ram *)test->priv)->lz;
+	u64 end;
+	u32 i;
+
+	for (i = 0; i < 2 * LZ_EXTENTS; i++)
+		KUNIT_ASSERT_TRUE(test, lz_map_discard_replay(lz, 40 * i, LZ_EXTENT_MIN));
+	KUNIT_EXPECT_FALSE(test, lz_map_discard_replay(lz, 40 * i, LZ_EXTENT_MIN));
+	for (i = 0; i < 2 * LZ_EXTENTS; i++)
+		KUNIT_ASSERT_TRUE(test, lz_ext_find(lz->active, 40 * i, &end));
+}
+
 static struct kunit_case map_cases[] = {
 	KUNIT_CASE(map_unwritten),
 	KUNIT_CASE(map_runs),
@@ -221,6 +235,7 @@ static struct kunit_case map_cases[] = {
 	KUNIT_CASE(map_remap),
 	KUNIT_CASE(map_discard),
 	KUNIT_CASE(map_discard_all),
+	KUNIT_CASE(map_discard_replay),
 	KUNIT_CASE(map_random),
 	KUNIT_CASE(map_small_cache),
 	KUNIT_CASE(map_damaged_leaf),

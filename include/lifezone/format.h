@@ -42,6 +42,9 @@
 #define LZ_OFFSET_BITS		24		/* 64 GiB in a zone */
 #define LZ_ZONE_BLOCKS_MAX	(1u << LZ_OFFSET_BITS)
 
+/* Epochs, checkpoints, commits and write clocks count up, and never get past this. */
+#define LZ_NUMBER_MAX		(1ull << 62)
+
 /* An address that names no block: unmapped, absent. */
 #define LZ_NOWHERE		LZ_ADDR_MASK
 /* An offset in a zone that names no block. */

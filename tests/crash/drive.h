@@ -15,6 +15,7 @@
 #define LZCRASH_DRIVE_H
 
 #include "../../dm-lifezone/core/core.h"
+#include "../../dm-lifezone/core/log.h"
 #include "rnd.h"
 
 #define DRIVE_DATA_MAGIC	0x5441446b636f6c42ull
@@ -209,6 +210,12 @@ bool drive_is_volatile(const struct drive *d);
 
 /* A copy of the superblock or of the newest root rots, if there is another. */
 void drive_rot(struct drive *d);
+/* One block of metadata is damaged that core must not overlook; false: found none. */
+bool drive_damage(struct drive *d);
+/* Somebody else's blocks at the start of a zone. */
+void drive_scribble(struct drive *d, u32 zone, u32 n);
+/* All zones are reset. */
+void drive_erase(struct drive *d);
 
 void drive_report(const struct drive *d, struct lz_zone_report *r);
 /* Write it as an image the tool reads: @path, and write pointers in @path.zones. */

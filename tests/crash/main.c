@@ -11,9 +11,11 @@
  * --export leaves images of drives, as some of the cuts leave them, for readers
  * other than core.
  */
+#include <ctype.h>
 #include <getopt.h>
 #include <signal.h>
 #include <stdio.h>
+#include <strings.h>
 #include <sys/mman.h>
 #include <sys/time.h>
 #include <sys/wait.h>
@@ -22,26 +24,78 @@
 #include "../../dm-lifezone/core/plant.h"
 #include "world.h"
 
-#define STUCK_SECONDS	30u	/* of processor time for one world's way to its end */
+#define STUCK_SECONDS	3u	/* of processor time without a cut */
 #define MAX_JOBS	256u
+#define PLANT_CUTS	5000000u	/* to find a planted bug in, time permitting */
 
 int lz_plant;
 
-static const char * const plant_names[LZ_NR_PLANTS] = {
-	[LZ_PLANT_NONE] = "none",
-	[LZ_PLANT_NO_PREFLUSH] = "no_preflush",
-	[LZ_PLANT_RESET_BEFORE_COMMIT] = "reset_before_commit",
-	[LZ_PLANT_REMAP_WITHOUT_COMPARE] = "remap_without_compare",
-	[LZ_PLANT_FLUSH_WITHOUT_COMMIT] = "flush_without_commit",
-	[LZ_PLANT_COMMIT_RECORD_IGNORED] = "commit_record_ignored",
-	[LZ_PLANT_DISCARD_NOT_JOURNALED] = "discard_not_journaled",
-	[LZ_PLANT_RESET_WITH_READERS] = "reset_with_readers",
-	[LZ_PLANT_EPOCH_NOT_RAISED] = "epoch_not_raised",
-	[LZ_PLANT_STALE_SUMMARY] = "stale_summary",
-	[LZ_PLANT_ROOT_BEFORE_NODES] = "root_before_nodes",
-	[LZ_PLANT_VALID_COUNT_LOW] = "valid_count_low",
-	[LZ_PLANT_META_RESET_EARLY] = "meta_reset_early",
+/**
+ * struct plant - a planted bug
+ * @name: in capitals
+ * @invariant: number of the invariant it breaks
+ * @where: half of the module it is in: CORE, which is ours to find, or SHELL
+ * @what: in a few words
+ */
+struct plant {
+	const char *name;
+	u32 invariant;
+	enum { NOWHERE, CORE, SHELL } where;
+	const char *what;
 };
+
+#define LZ_PLANT(name, invariant, where, what)	\
+	[LZ_PLANT_##name] = { #name, invariant, where, what },
+static const struct plant plants[LZ_NR_PLANTS] = {
+	[LZ_PLANT_NONE] = { "NONE" },
+#include "../../dm-lifezone/core/plants.h"
+};
+
+#undef LZ_PLANT
+
+static const char * const invariants[] = {
+	[1] = "a block is mapped after its data is there, durably after its data is durable",
+	[2] = "FLUSH and FUA complete when all they cover is durable",
+	[3] = "a zone is reset when neither recovery nor anything in flight can need it",
+	[4] = "after a crash a block holds its last flushed version or a later one, and keeps it",
+	[5] = "discarded and unwritten blocks are zeros; never another block's data",
+	[6] = "a relocated block never replaces a newer write",
+	[7] = "GC, journal and checkpoint can always make progress",
+	[8] = "what fails is set aside, and only what cannot be read is lost",
+	[9] = "a write pointer that is not as expected is dealt with, within the zone budget",
+	[10] = "a metadata block is believed after every check; damage is reported",
+	[11] = "only format formats; foreign devices are refused",
+	[12] = "recovery may be cut, and comes to the same result",
+};
+
+/* As it is given and printed. */
+static const char *plant_name(u32 id)
+{
+	static char name[40];
+	u32 i;
+
+	for (i = 0; plants[id].name[i] && i < sizeof(name) - 1; i++)
+		name[i] = tolower(plants[id].name[i]);
+	name[i] = 0;
+	return name;
+}
+
+/* The list of them, as reStructuredText. */
+static void print_plants(void)
+{
+	static const char rule[] = "============================================================";
+	u32 k, i;
+
+	for (k = 1; k < ARRAY_SIZE(invariants); k++) {
+		printf("%u. %s\n\n", k, invariants[k]);
+		printf("   %.26s %.5s %s\n", rule, rule, rule);
+		for (i = 1; i < LZ_NR_PLANTS; i++)
+			if (plants[i].invariant == k)
+				printf("   %-26s %-5s %s\n", plant_name(i),
+				       plants[i].where == CORE ? "core" : "shell", plants[i].what);
+		printf("   %.26s %.5s %s\n\n", rule, rule, rule);
+	}
+}
 
 /**
  * struct failure - a world that failed
@@ -127,10 +181,23 @@ static void on_signal(int sig)
 	_exit(2);
 }
 
+/* No cut since the last time? */
+static void on_alarm(int sig)
+{
+	static u32 index = ~0u, cut;
+
+	if (index == current.index && cut == world_cut_now)
+		on_signal(sig);
+	index = current.index;
+	cut = world_cut_now;
+}
+
 static void catch_signals(void)
 {
-	static const int sigs[] = { SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGVTALRM };
+	static const int sigs[] = { SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL };
 	u32 i;
+
+	signal(SIGVTALRM, on_alarm);
 
 	for (i = 0; i < ARRAY_SIZE(sigs); i++)
 		signal(sigs[i], on_signal);
@@ -138,7 +205,9 @@ static void catch_signals(void)
 
 static void arm_watchdog(void)
 {
-	struct itimerval it = { .it_value.tv_sec = STUCK_SECONDS };
+	struct itimerval it = {
+		.it_value.tv_sec = STUCK_SECONDS, .it_interval.tv_sec = STUCK_SECONDS,
+	};
 
 	setitimer(ITIMER_VIRTUAL, &it, NULL);
 }
@@ -153,7 +222,6 @@ static bool run_one(u32 index)
 	current.trace_from = opt.trace_from;
 	current.export = opt.export;
 	current.every = opt.every;
-	arm_watchdog();
 	ok = world_run(&current, &me->t, why, sizeof(why));
 	if (!ok)
 		set_failure(why);
@@ -213,6 +281,7 @@ static bool campaign(u64 cuts, u32 seconds, struct tally *t, struct failure *fai
 			abort();
 		if (!pid[i]) {
 			catch_signals();
+			arm_watchdog();
 			work(nr_worlds, deadline);
 			fflush(stdout);
 			_exit(0);
@@ -243,7 +312,7 @@ static void print_failure(const struct failure *f)
 	printf("replay: %s --seed %lu --world %u --trace-from %u", opt.self,
 	       opt.seed, f->index, f->cut ? f->cut - 1 : 0);
 	if (lz_plant)
-		printf(" --plant %s", plant_names[lz_plant]);
+		printf(" --plant %s", plant_name(lz_plant));
 	putchar('\n');
 }
 
@@ -284,10 +353,12 @@ static int suite(void)
 	}
 	/* The seconds to find a bug are those of a run on its own, hence one by one. */
 	for (i = 1; i < LZ_NR_PLANTS; i++) {
+		if (plants[i].where != CORE)
+			continue;
 		lz_plant = i;
 		start = now_seconds();
-		ok = !campaign(1000000, opt.seconds ? opt.seconds : 60, &t, &fail, &cuts);
-		printf("%s planted %-24s ", ok ? "ok  " : "FAIL", plant_names[i]);
+		ok = !campaign(PLANT_CUTS, opt.seconds ? opt.seconds : 60, &t, &fail, &cuts);
+		printf("%s planted %-24s ", ok ? "ok  " : "FAIL", plant_name(i));
 		if (ok)
 			printf("found at cut %-6lu %5.1f s  %s\n", cuts,
 			       now_seconds() - start, fail.why);
@@ -327,21 +398,16 @@ static int single(void)
 
 static void usage(void)
 {
-	u32 i;
-
 	printf("lzcrash [--cuts N] [--seed S] [--jobs J] [--seconds S]\n"
 	       "        [--world W [--trace | --trace-from CUT]] [--plant NAME] [--suite]\n"
 	       "        [--export DIR [--every CUTS]]\n"
-	       "plants:");
-	for (i = 1; i < LZ_NR_PLANTS; i++)
-		printf(" %s", plant_names[i]);
-	putchar('\n');
+	       "lzcrash --plants\n");
 }
 
 static bool set_plant(const char *name)
 {
 	for (lz_plant = 0; lz_plant < LZ_NR_PLANTS; lz_plant++)
-		if (!strcmp(plant_names[lz_plant], name))
+		if (!strcasecmp(plants[lz_plant].name, name))
 			return true;
 	return false;
 }
@@ -357,6 +423,7 @@ int main(int argc, char **argv)
 		{ "trace", no_argument, NULL, 'v' },
 		{ "trace-from", required_argument, NULL, 'f' },
 		{ "plant", required_argument, NULL, 'p' },
+		{ "plants", no_argument, NULL, 'P' },
 		{ "suite", no_argument, NULL, 'S' },
 		{ "export", required_argument, NULL, 'x' },
 		{ "every", required_argument, NULL, 'n' },
@@ -403,6 +470,9 @@ int main(int argc, char **argv)
 		case 'n':
 			opt.every = max(1ul, strtoul(optarg, NULL, 0));
 			break;
+		case 'P':
+			print_plants();
+			return 0;
 		case 'h':
 		default:
 			usage();

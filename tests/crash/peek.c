@@ -22,6 +22,35 @@ u8 peek_zone_state(struct lz *lz, u32 zone)
 	return lz->zone[zone].state;
 }
 
+u32 peek_gc_zone(struct lz *lz)
+{
+	u32 i;
+
+	for (i = 0; i < lz->data_slots; i++)
+		if (lz->open[i].zone != LZ_NONE && lz->open[i].gc)
+			return lz->open[i].zone;
+	return 0;
+}
+
+u32 peek_journal_zone(struct lz *lz)
+{
+	return lz->js->zone == LZ_NONE ? 0 : lz->js->zone;
+}
+
+const char *peek_balance(struct lz *lz)
+{
+	u32 i;
+
+	if (atomic_read(&lz->delta_space) + atomic_read(&lz->active->used) != (int)lz->delta_cap)
+		return "map entries reserved by nobody";
+	if (atomic_read(&lz->uncommitted))
+		return "updates left that no commit has taken";
+	for (i = 2; i < lz->g.nr_zones; i++)
+		if (lz->zone[i].done != lz->zone[i].resv)
+			return "blocks of a zone reserved by nobody";
+	return NULL;
+}
+
 void peek_print(struct lz *lz)
 {
 	struct lz_info i;

@@ -82,6 +82,14 @@ static void random_options(struct world *w)
 	w->o.commit_ms = rnd_range(r, LZ_COMMIT_MS_MIN, 100);
 }
 
+/* Zones that may be lost without anything missing, roughly. */
+static u32 spare_zones(const struct world *w)
+{
+	u32 apart = 2 + w->si.meta_zones + w->si.gc_zones;
+
+	return w->g.nr_zones - apart - DIV_ROUND_UP(w->nr, w->g.zone_cap * 4 / 5);
+}
+
 static void random_geometry(struct world *w)
 {
 	static const u32 spares[] = { 20, 50, 100, 100, 200, 400 };
@@ -93,34 +101,65 @@ static void random_geometry(struct world *w)
 	 * A wide map, written in one narrow place for a while and then in
 	 * another: old leaves lie about in the log and have to be cleaned out.
 	 */
-	w->wide = !rnd_below(r, 12);
-	w->faulty = !rnd_below(r, 10);
+	/* Seldom, as it takes so long to look at every block. */
+	w->deep = !rnd_below(r, 50);
+	if (w->deep)
+		w->trials = min(w->trials, 10u);
+	w->wide = w->deep || !rnd_below(r, 12);
+	w->scattered = !w->wide && !rnd_below(r, 6);
+	w->long_journal = w->scattered && rnd_below(r, 2);
+	w->faulty = !rnd_below(r, 3);
 	w->log_fails = w->faulty && rnd_below(r, 2);
-	if (w->faulty)
-		w->faults = w->log_fails ? 8 : rnd_range(r, 1, 4);
+	w->fault_every = rnd_below(r, 2) ? 100 : 1000;
 	do {
 		shift = rnd_range(r, 4, 6) + !rnd_below(r, 8);
 		memset(&w->g, 0, sizeof(w->g));
 		w->g.nr_zones = rnd_range(r, 24, 48);
-		if (w->wide) {
+		if (w->deep) {
+			shift = 9;
+			w->g.nr_zones = rnd_range(r, 310, 400);
+		} else if (w->wide) {
 			shift = 4;
 			w->g.nr_zones = rnd_range(r, 300, 700);
+		} else if (w->long_journal) {
+			shift = 4;
+			w->g.nr_zones = rnd_range(r, 300, 600);
+		} else if (w->scattered) {
+			shift = rnd_range(r, 6, 7);
+			w->g.nr_zones = rnd_range(r, 50, 90);
 		}
 		w->g.zone_blocks = 1u << shift;
 		w->g.zone_cap = rnd_below(r, 2) ? w->g.zone_blocks :
 				rnd_range(r, w->g.zone_blocks / 2 + 1, w->g.zone_blocks);
 		w->g.max_open = rnd_below(r, 16) ? rnd_range(r, 4, 8) : 0;
 		w->g.max_append = 1u << rnd_range(r, 1, 6);
+		if (w->long_journal || (w->scattered && rnd_below(r, 2)))
+			w->g.max_append = 2;
+		if (w->long_journal) {
+			w->g.zone_cap = rnd_range(r, 9, 11);
+			w->g.max_open = rnd_range(r, 6, 9);
+		} else if (w->faulty && rnd_below(r, 2)) {
+			w->g.max_open = 4;
+		} else if (w->scattered) {
+			/* Nobody waits for a zone, which would hasten a commit. */
+			w->g.max_open = 0;
+		}
 		memset(&w->si, 0, sizeof(w->si));
 		w->si.spare_permille = spares[rnd_below(r, ARRAY_SIZE(spares))];
-		if (w->faulty)
+		if (w->faulty || w->scattered)
 			w->si.spare_permille = 400;
 		memcpy(w->si.uuid, &r->s, sizeof(r->s));
 		w->si.version = LZ_FORMAT_VERSION;
+		if (w->deep) {
+			w->g.zone_cap = w->g.zone_blocks;
+			w->si.spare_permille = 20;
+		}
 		w->t->refused++;
 	} while (lz_layout(&w->g, &w->si, why, sizeof(why)));
 	w->t->refused--;
 	w->nr = w->si.logical_blocks;
+	if (w->faulty)
+		w->faults = w->log_fails ? 8 : 1 + rnd_below(r, spare_zones(w) / 2 + 1);
 	w->max_leaves = rnd_below(r, 2) ? rnd_range(r, 1, 4) : 0;
 }
 
@@ -169,13 +208,28 @@ static void random_load(struct world *w)
 		l->hot_blocks = rnd_range(r, 1, 200);
 		l->roam = true;
 	}
-	if (!rnd_below(r, 8)) {
+	l->stride = 0;
+	if (w->scattered) {
+		l->hot = 0;
+		l->discard = rnd_range(r, 0, 2);
+		l->gc = 0;
+		l->flush = 300;
+		l->len = 1;
+		l->checkpoint = rnd_range(r, 2, 20);
+		l->depth = rnd_range(r, 8, MAX_REQS);
+		l->stride = rnd_range(r, 17, 61);
+		l->classes = 1;
+	}
+	if (w->scattered ? !w->long_journal : !rnd_below(r, 8)) {
 		/* Long commits: many scattered updates, seldom asked for. */
-		l->flush = rnd_below(r, 2);
+		l->flush = rnd_below(r, 2) || w->scattered;
 		l->fua = 0;
 		l->hot = 0;
-		l->len = rnd_range(r, 1, 3);
+		l->option = 0;
+		l->len = rnd_range(r, 1, w->scattered ? 1 : 3);
+		l->checkpoint = min(l->checkpoint, 3u);
 		l->step_ns = step_ns[0];
+		l->idle = 0;
 		w->o.commit_ms = 1000;
 	}
 	w->d->loss = rnd_below(r, 2) ? DRIVE_PREFIX : rnd_below(r, DRIVE_NR_LOSSES);
@@ -193,15 +247,26 @@ static void hung(struct world *w, const char *what)
 		   what, w->nr_reqs, w->d->nr_cmds, w->timer, lz_phase(w->lz));
 }
 
-static void instance_new(struct world *w, bool ro)
+/* As the options may be at the next load. */
+static void new_budget(struct world *w)
+{
+	u32 most = w->g.max_open ? w->g.max_open : 16;
+
+	w->o.max_open = rnd_below(&w->rnd, 4) ? 0 : rnd_range(&w->rnd, 4, most);
+}
+
+/* False: it was refused, as it may be. */
+static bool instance_new(struct world *w, bool ro)
 {
 	int err;
 
 	if (arena_live())
 		world_fail(w, "%zu allocations left by an instance that was freed", arena_live());
 	w->damaged = false;
+	w->said = false;
 	w->wait_cmds = 0;
 	w->ended = 0;
+	new_budget(w);
 	w->lz = lz_new(&w->g, &w->o, &host_ops, w);
 	if (!w->lz)
 		world_fail(w, "lz_new failed");
@@ -210,22 +275,26 @@ static void instance_new(struct world *w, bool ro)
 	w->d->read_only = ro;
 	trace(w, "load     %s", ro ? "read-only" : "");
 	err = lz_load(w->lz, w->report, ro ? LZ_LOAD_RO : 0);
+	if (err && w->harmed && w->said)
+		return false;
 	if (err && w->tracing)
 		peek_print(w->lz);
 	if (err)
 		world_fail(w, "lz_load%s: %d", ro ? " read-only" : "", err);
 	if (w->max_leaves)
 		peek_limit_leaves(w->lz, w->max_leaves);
-	if (w->damaged)
+	if (w->damaged && !w->harmed)
 		world_fail(w, "core set a zone aside or changed its mode at load");
 	w->d->reads_anywhere = false;
 	w->progress = w->steps;
 	if (ro)
-		return;
+		return true;
+	/* As the drive is modelled nothing would come of it. */
 	if (peek_epoch(w->lz) <= w->epoch)
 		world_fail(w, "epoch %llu after epoch %llu",
 			   (unsigned long long)peek_epoch(w->lz), (unsigned long long)w->epoch);
 	w->epoch = peek_epoch(w->lz);
+	return true;
 }
 
 static void instance_free(struct world *w)
@@ -323,6 +392,15 @@ static void recover(struct world *w, bool exact)
 	}
 	exact = exact && !w->nesting;
 	w->wait_cut = -1;
+	if (w->trying && !w->nesting && !rnd_below(&w->rnd, 16)) {
+		w->harmed = drive_damage(w->d);
+		if (w->harmed && !instance_new(w, false))
+			return;
+		if (w->harmed) {
+			users_verify(w, false);
+			return;
+		}
+	}
 	if (!exact && !rnd_below(&w->rnd, w->trying ? 128 : 16))
 		check(w);
 	if (w->nesting < 2 && rnd_permille(&w->rnd, w->load.nested))
@@ -343,6 +421,8 @@ static u32 pick_phases(struct world *w)
 		LZ_PH_RESET,
 	};
 
+	if (w->scattered && !w->long_journal && rnd_below(&w->rnd, 2))
+		return LZ_PH_COMMIT;
 	if (w->wide && rnd_below(&w->rnd, 2))
 		return LZ_PH_META_CLEAN;
 	return phases[rnd_below(&w->rnd, ARRAY_SIZE(phases))];
@@ -379,6 +459,7 @@ static void plan_trial(struct world *w)
 	struct rnd *r = &w->rnd;
 
 	w->trial_phases = rnd_below(r, 3) ? 0 : pick_phases(w);
+	w->trial_skip = rnd_below(r, 2) ? 0 : rnd_below(r, 16);
 	if (w->trial_phases)
 		w->trial_at = w->steps + 1000;
 	else
@@ -387,8 +468,11 @@ static void plan_trial(struct world *w)
 
 static bool trial_due(struct world *w)
 {
-	return w->ops >= MIN_OPS && (w->steps >= w->trial_at ||
-				     (lz_phase(w->lz) & w->trial_phases));
+	if (w->ops < MIN_OPS)
+		return false;
+	if (w->steps >= w->trial_at)
+		return true;
+	return (lz_phase(w->lz) & w->trial_phases) && !w->trial_skip--;
 }
 
 /* A cut from which the world does not go on. */
@@ -446,6 +530,8 @@ static void stop(struct world *w)
 		world_fail(w, "lz_stop: %d", err);
 	if (w->d->nr_cmds)
 		world_fail(w, "%u commands in flight after lz_stop", w->d->nr_cmds);
+	if (peek_balance(w->lz))
+		world_fail(w, "after lz_stop: %s", peek_balance(w->lz));
 	oracle_durable(&w->oracle, moment);
 }
 
@@ -472,27 +558,31 @@ static bool all_sound(const struct world *w)
  * Something goes wrong with a zone that holds data, or in some worlds metadata.
  * What the log has written stays readable; it has one copy.
  */
-static void break_zone(struct world *w)
+static bool break_zone(struct world *w)
 {
 	u32 zone = rnd_below(&w->rnd, w->g.nr_zones), fault;
-	u8 state = peek_zone_state(w->lz, zone);
-	struct drive_zone *z = &w->d->z[zone];
+	struct drive_zone *z;
+	u8 state;
 
+	if (!rnd_below(&w->rnd, 8))
+		zone = w->log_fails ? peek_journal_zone(w->lz) : peek_gc_zone(w->lz);
+	state = peek_zone_state(w->lz, zone);
+	z = &w->d->z[zone];
 	fault = rnd_range(&w->rnd, DRIVE_SOUND, DRIVE_NR_FAULTS);
 	if (w->log_fails) {
 		fault = rnd_range(&w->rnd, DRIVE_SOUND, DRIVE_BROKEN);
 		if (state == LZ_ZS_ROOT && fault == DRIVE_SOUND)
-			return;
+			return false;
 		state = (state == LZ_ZS_META || state == LZ_ZS_ROOT) && all_sound(w) ?
 			LZ_ZS_OPEN : LZ_ZS_FREE;
 	}
 	/* What fails to be written or finished is mostly open. */
 	if (fault >= DRIVE_FAIL_WRITE && fault <= DRIVE_FAIL_FINISH && state != LZ_ZS_OPEN)
-		return;
+		return false;
 	/* One being reset may be the log's next. */
 	if ((state != LZ_ZS_OPEN && state != LZ_ZS_FULL) || z->fault || z->resets || !z->wp ||
 	    z->cond > LZ_COND_FULL)
-		return;
+		return false;
 	w->faults--;
 	trace(w, "fault    zone %u: %u", zone, fault);
 	if (fault == DRIVE_SOUND)
@@ -501,6 +591,19 @@ static void break_zone(struct world *w)
 		drive_set_cond(w->d, zone, LZ_COND_OFFLINE);
 	else
 		z->fault = fault;
+	return true;
+}
+
+/* Few zones suit, those that are written to. */
+static void break_some_zone(struct world *w)
+{
+	u32 tries = 8;
+
+	while (tries && !break_zone(w))
+		tries--;
+	/* What comes of it is worth a look. */
+	if (tries)
+		w->trial_at = min_t(u64, w->trial_at, w->steps + rnd_below(&w->rnd, 150));
 }
 
 static void live(struct world *w)
@@ -525,8 +628,8 @@ static void live(struct world *w)
 			hung(w, "nothing to do");
 		if (w->nr_reqs && w->steps - w->progress > HANG_STEPS)
 			hung(w, "no request ends");
-		if (w->faults && !rnd_below(&w->rnd, 2000))
-			break_zone(w);
+		if (w->faults && !rnd_below(&w->rnd, w->fault_every))
+			break_some_zone(w);
 		if (w->ops >= stop_at) {
 			stop_at = ~0u;
 			stop(w);
@@ -547,6 +650,27 @@ static void live(struct world *w)
 
 /* --- a life ------------------------------------------------------------------------------ */
 
+/* Loads what is no device of ours, or none for us: core says so and writes nothing. */
+static void refused(struct world *w, int want)
+{
+	int err;
+
+	w->lz = lz_new(&w->g, &w->o, &host_ops, w);
+	if (!w->lz)
+		world_fail(w, "lz_new failed");
+	drive_report(w->d, w->report);
+	w->d->read_only = true;
+	w->d->reads_anywhere = true;
+	w->wait_cut = -1;
+	w->wait_cmds = 0;
+	w->said = false;
+	err = lz_load(w->lz, w->report, 0);
+	if (err != want || !w->said)
+		world_fail(w, "lz_load of a foreign drive: %d, not %d", err, want);
+	w->d->read_only = false;
+	instance_free(w);
+}
+
 static void format(struct world *w)
 {
 	int err;
@@ -563,6 +687,26 @@ static void format(struct world *w)
 	arena_reset();
 }
 
+static void format_foreign(struct world *w)
+{
+	struct lz_super_info si = w->si;
+	u32 what = rnd_below(&w->rnd, 3);
+
+	if (rnd_below(&w->rnd, 2)) {
+		drive_scribble(w->d, rnd_below(&w->rnd, 2), rnd_range(&w->rnd, 1, 4));
+		refused(w, -ENODEV);
+		drive_erase(w->d);
+	}
+	refused(w, -ENODEV);
+	w->si.version += what == 0;
+	w->si.incompat = what == 1;
+	w->si.compat_ro = what == 2;
+	format(w);
+	w->si = si;
+	refused(w, -EPROTONOSUPPORT);
+	drive_erase(w->d);
+}
+
 static void life(struct world *w)
 {
 	random_geometry(w);
@@ -571,7 +715,8 @@ static void life(struct world *w)
 	w->d->fail = world_fail;
 	w->d->ctx = w;
 	w->report = calloc(w->g.nr_zones, sizeof(*w->report));
-	if (!w->report)
+	w->failed = calloc(w->g.nr_zones, sizeof(*w->failed));
+	if (!w->report || !w->failed)
 		abort();
 	random_load(w);
 	oracle_init(&w->oracle, w->nr);
@@ -583,6 +728,7 @@ static void life(struct world *w)
 	      w->load.depth, w->load.user_weight, w->load.drive_weight, w->load.run_weight,
 	      w->load.step_ns);
 	host_yields(w);
+	format_foreign(w);
 	format(w);
 	recover(w, false);
 	while (w->lives--) {
@@ -625,6 +771,7 @@ bool world_run(const struct run *run, struct tally *t, char *why, size_t n)
 	host_exit(&w->ios);
 	host_exit(&w->copy_ios);
 	free(w->report);
+	free(w->failed);
 	free(w);
 	arena_reset();
 	arena_select(0);

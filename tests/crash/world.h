@@ -172,6 +172,7 @@ struct io_pool {
  * @idle: pauses between requests, long enough for timers
  * @yield: locks core takes, on average, until another context gets in, 0: never
  * @host_dies: cuts that only the host suffers
+ * @stride: writes go round the device in steps of so many blocks, 0: anywhere
  * @roam: the hot area moves after each cut
  */
 struct load {
@@ -189,6 +190,7 @@ struct load {
 	u32 idle;
 	u32 yield;
 	u32 host_dies;
+	u32 stride;
 	bool roam;
 };
 
@@ -221,6 +223,7 @@ struct world {
 	u32 resumes;			/* calls of ops->resume */
 	u32 hot_at;			/* first block of the hot area */
 	u32 faults;			/* zones that may still go bad */
+	u32 fault_every;		/* steps until the next, on average */
 	bool faulty;			/* some may, or have */
 	u64 epoch;			/* of the last instance that wrote */
 
@@ -242,6 +245,7 @@ struct world {
 	u32 ops;			/* since the last cut */
 	u64 steps;
 	u64 progress;			/* step at which a request last completed */
+	u32 trial_skip;			/* and that many steps more in it */
 	u32 cut_ops;			/* cut after that many requests */
 	u32 cut_phases;			/* wait for one of these phases, if any */
 	u32 cut_skip;			/* and that many steps more in it */
@@ -257,6 +261,12 @@ struct world {
 	bool damaged;			/* core raised an event it should not have */
 	u32 check_errors;		/* that lz_check() found */
 	bool log_fails;			/* zones of the metadata log may go bad, too */
+	bool deep;			/* a map of more than one level of nodes */
+	bool scattered;			/* updates never lie side by side */
+	bool long_journal;		/* and many commits fall into a checkpoint */
+	bool harmed;			/* a block of metadata was damaged: core may refuse it */
+	bool said;			/* core has reported an error */
+	u32 *failed;			/* by zone: the life in which a write failed, plus one */
 
 	jmp_buf on_cut;
 	jmp_buf on_fail;
@@ -300,6 +310,12 @@ void users_verify(struct world *w, bool exact);
 void peek_limit_leaves(struct lz *lz, u32 n);
 u64 peek_epoch(struct lz *lz);
 u8 peek_zone_state(struct lz *lz, u32 zone);
+/* The zone GC writes to, 0: none. */
+u32 peek_gc_zone(struct lz *lz);
+/* The zone the journal is in, 0: none. */
+u32 peek_journal_zone(struct lz *lz);
+/* What does not add up while nobody uses it. */
+const char *peek_balance(struct lz *lz);
 void peek_print(struct lz *lz);
 
 #endif /* LZCRASH_WORLD_H */

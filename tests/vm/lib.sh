@@ -164,9 +164,10 @@ nowait() {
 	# What is in the delta needs no leaf.
 	touch "$W/going"
 	while [ -e "$W/going" ]; do dmsetup message n 0 checkpoint; sleep 0.3; done &
+	local saver=$!
 	must tests/vm/nowait.py /dev/mapper/n "$step" 3000 >"$W/counts"
 	rm "$W/going"
-	wait
+	wait $saver
 	read -r reads reads_again writes writes_again <"$W/counts"
 	note "$*: $reads read, $reads_again again, $writes written, $writes_again again"
 	[ "$reads" -gt 100 ] || fail "$reads reads"
