@@ -913,8 +913,9 @@ u64 drive_hash(const struct drive *d)
 		const struct drive_zone *z = &d->z[i];
 
 		h = rnd_mix(h ^ ((u64)z->wp << 32 | z->data << 16 | z->durable << 8 | z->cond));
+		/* Of each by itself: they need not wait for one another. */
 		for (j = 0; j < z->data; j++)
-			h = rnd_mix(h + z->b[j].tag);
+			h += rnd_mix(z->b[j].tag + ((u64)i << 48 | (u64)j << 32));
 	}
 	return h;
 }

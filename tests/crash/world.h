@@ -21,6 +21,7 @@ extern const char * const phase_names[NR_PHASES];
 /**
  * struct tally - what worlds add up to
  * @cuts: power cuts
+ * @distinct: of these, different ones
  * @phase: of these, inside each phase of lz_phase()
  * @ops: requests served
  * @steps: steps of the scheduler
@@ -30,6 +31,7 @@ extern const char * const phase_names[NR_PHASES];
  */
 struct tally {
 	u64 cuts;
+	u64 distinct;
 	u64 phase[NR_PHASES];
 	u64 ops;
 	u64 steps;
@@ -42,6 +44,7 @@ struct tally {
  * struct run - how to run a world
  * @seed: of the campaign
  * @index: of the world
+ * @trials: cuts tried before each from which the world goes on, 0: as it is drawn
  * @trace_from: print a trace from this cut on; ~0: none
  * @export: folder in which the drive is left as cuts leave it; NULL: none
  * @every: at each so many cuts
@@ -49,13 +52,14 @@ struct tally {
 struct run {
 	u64 seed;
 	u32 index;
+	u32 trials;
 	u32 trace_from;
 	const char *export;
 	u32 every;
 };
 
-/* Cuts of the world @index of a campaign, at least. */
-u32 world_cuts(u64 seed, u32 index);
+/* Cuts of the world @index of a campaign like @run, at least. */
+u32 world_cuts(const struct run *run, u32 index);
 /* Runs it; false with one line in @why if it failed. */
 bool world_run(const struct run *run, struct tally *t, char *why, size_t n);
 /* Which cut the running world waits for, for a signal handler. */
@@ -242,6 +246,9 @@ struct world {
 	u32 trial_phases;		/* if one of these phases, if any, does not come first */
 
 	u32 cuts;
+	u64 *seen;			/* hashes of what they left, 0: none */
+	u32 nr_seen;
+	u32 seen_max;
 	u32 ops;			/* since the last cut */
 	u64 steps;
 	u64 progress;			/* step at which a request last completed */
