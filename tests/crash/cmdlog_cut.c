@@ -252,13 +252,19 @@ static void verify(void)
 
 static void check_line(void *ctx, const char *line)
 {
-	/* Losses are drawn that leave one of two copies. */
+	u32 *errors = ctx;
+
+	/* Holes and tears may leave one copy of two. */
+	if (!strncmp(line, "superblock at block", 19))
+		return;
+	(*errors)++;
 	snprintf(said, sizeof(said), "%s", line);
 }
 
 static void check(void)
 {
-	struct lz_check_report r = { .say = check_line };
+	u32 errors = 0;
+	struct lz_check_report r = { .say = check_line, .ctx = &errors };
 	int err;
 
 	load(true);
@@ -266,9 +272,8 @@ static void check(void)
 	copy->reads_anywhere = true;
 	err = lz_check(lz, &r);
 	copy->reads_anywhere = false;
-	if (err || r.errors)
-		cmdlog_fail(log_now, "after a cut: lz_check: %d, %llu errors: %s", err,
-			    (unsigned long long)r.errors, said);
+	if (err || errors)
+		cmdlog_fail(log_now, "after a cut: lz_check: %d, %u errors: %s", err, errors, said);
 	copy->read_only = false;
 }
 

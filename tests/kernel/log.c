@@ -3,7 +3,10 @@
  * lz-log: a dm target for tests that passes everything through and writes down
  * what: each bio as it comes and as it ends, with the data it carries.
  *
- *	0 SECTORS lz-log DEV below|above
+ *	0 SECTORS lz-log DEV below|above [MS]
+ *
+ * With MS one read of data in eight is held back, for up to so long, so that others, and what
+ * comes of them, can overtake it.
  *
  * One log serves all devices of this kind, so that what users are promised
  * ("above" lifezone) and what the drive was told ("below" it) stand in one order.
@@ -34,14 +37,24 @@ static unsigned long size = 64ul << 20;
 module_param(size, ulong, 0444);
 MODULE_PARM_DESC(size, "of the log (bytes)");
 
+#define HELD_ONE_IN	8u
+
 /**
  * struct logged - a device of this kind
  * @dev: what lies below
  * @role: enum lz_log_role
+ * @delay_ms: how long reads are held, at most; 0: not at all
+ * @lock: guards @held
+ * @held: reads that are
+ * @release: lets them go
  */
 struct logged {
 	struct dm_dev *dev;
 	u8 role;
+	unsigned int delay_ms;
+	spinlock_t lock;		/* held */
+	struct bio_list held;
+	struct delayed_work release;
 };
 
 /**
@@ -179,6 +192,28 @@ static u8 op_of(const struct bio *bio)
 	}
 }
 
+static void release_reads(struct work_struct *work)
+{
+	struct logged *l = container_of(work, struct logged, release.work);
+	struct bio_list held;
+	struct bio *bio;
+
+	spin_lock_irq(&l->lock);
+	held = l->held;
+	bio_list_init(&l->held);
+	spin_unlock_irq(&l->lock);
+	while ((bio = bio_list_pop(&held)))
+		dm_submit_bio_remap(bio, NULL);
+}
+
+static void hold(struct logged *l, struct bio *bio)
+{
+	spin_lock_irq(&l->lock);
+	bio_list_add(&l->held, bio);
+	spin_unlock_irq(&l->lock);
+	schedule_delayed_work(&l->release, msecs_to_jiffies(l->delay_ms));
+}
+
 static int log_map(struct dm_target *ti, struct bio *bio)
 {
 	struct logged_bio *lb = dm_per_bio_data(bio, sizeof(*lb));
@@ -193,6 +228,11 @@ static int log_map(struct dm_target *ti, struct bio *bio)
 	lb->iter = bio->bi_iter;
 	log_rec(&rec, bio, data ? &lb->iter : NULL, NULL);
 	bio_set_dev(bio, l->dev->bdev);
+	if (l->delay_ms && rec.op == LZ_LOG_READ && !(bio->bi_opf & REQ_META) &&
+	    !(lb->id % HELD_ONE_IN)) {
+		hold(l, bio);
+		return DM_MAPIO_SUBMITTED;
+	}
 	return DM_MAPIO_REMAPPED;
 }
 
@@ -232,11 +272,12 @@ static int log_message(struct dm_target *ti, unsigned int argc, char **argv, cha
 
 static int log_ctr(struct dm_target *ti, unsigned int argc, char **argv)
 {
+	unsigned int delay_ms = 0;
 	struct logged *l;
 	int role, r;
 
-	if (argc != 2) {
-		ti->error = "Two arguments are needed: DEV below|above";
+	if (argc < 2 || argc > 3 || (argc == 3 && kstrtouint(argv[2], 10, &delay_ms))) {
+		ti->error = "Arguments are: DEV below|above [MS]";
 		return -EINVAL;
 	}
 	role = match_string(roles, ARRAY_SIZE(roles), argv[1]);
@@ -248,6 +289,10 @@ static int log_ctr(struct dm_target *ti, unsigned int argc, char **argv)
 	if (!l)
 		return -ENOMEM;
 	l->role = role;
+	l->delay_ms = delay_ms;
+	spin_lock_init(&l->lock);
+	bio_list_init(&l->held);
+	INIT_DELAYED_WORK(&l->release, release_reads);
 	r = dm_get_device(ti, argv[0], dm_table_get_mode(ti->table), &l->dev);
 	if (r) {
 		ti->error = "Device lookup failed";
@@ -259,6 +304,7 @@ static int log_ctr(struct dm_target *ti, unsigned int argc, char **argv)
 	ti->num_discard_bios = 1;
 	ti->num_write_zeroes_bios = 1;
 	ti->per_io_data_size = sizeof(struct logged_bio);
+	ti->accounts_remapped_io = true;
 	mutex_lock(&users_lock);
 	if (!users++)
 		log_begin();
@@ -270,6 +316,7 @@ static void log_dtr(struct dm_target *ti)
 {
 	struct logged *l = ti->private;
 
+	cancel_delayed_work_sync(&l->release);
 	dm_put_device(ti, l->dev);
 	kfree(l);
 	mutex_lock(&users_lock);
@@ -288,7 +335,7 @@ static void log_status(struct dm_target *ti, status_type_t type, unsigned int fl
 		DMEMIT("%lu", blob.size);
 		break;
 	case STATUSTYPE_TABLE:
-		DMEMIT("%s %s", l->dev->name, roles[l->role]);
+		DMEMIT("%s %s %u", l->dev->name, roles[l->role], l->delay_ms);
 		break;
 	case STATUSTYPE_IMA:
 		*result = '\0';

@@ -3,8 +3,9 @@
 """A short load of blocks that say who they are, drawn from a seed, for lz-log.
 
 stamps.py DEV -s SEED [-n REQUESTS] [-r ROUND] [-m NAME]
-	workers, each in a part of the device of its own, so that a block has one
-	request at a time: writes (some FUA), flushes, discards, zeros, reads. A
+	workers, each in a part of the device of its own, so that a block changes by
+	one request at a time: writes (some FUA), flushes, discards, zeros. They read
+	anywhere. A
 	block has a stamp (tests/kernel/log.h) with a tag that is never used again
 	if every run on a device has its own ROUND. NAME: of the lifezone device,
 	which is sent messages meanwhile. What is read is judged by who reads the log.
@@ -79,6 +80,9 @@ def work(w):
             elif what == "flush":
                 os.fdatasync(fd)
             elif what == "read":
+                lba = blocks * r.randrange(workers) // workers
+                lba = min(lba + r.randrange(min(hot, blocks)), blocks - 1)
+                n = min(r.choice((1, 1, 2, 8, MOST)), blocks - lba)
                 buf[: n * BLOCK] = b"\xee" * (n * BLOCK)
                 if os.preadv(fd, [memoryview(buf)[: n * BLOCK]], lba * BLOCK) != n * BLOCK:
                     failed.append("block %d: read in part" % lba)
