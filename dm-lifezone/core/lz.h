@@ -237,6 +237,7 @@ struct lz_tree {
  * @off: next block
  * @journal: the journal goes through it: zones end with a link
  * @closing: the zone before still counts as open; nothing is written meanwhile
+ * @flushing: a write with a flush before it is in flight; nothing is written meanwhile
  * @writes: writes in flight
  * @failures: failed writes in a row
  * @bad: zone that failed, to be finished as soon as no write is in flight
@@ -247,6 +248,7 @@ struct lz_stream {
 	u32 off;
 	bool journal;
 	bool closing;
+	bool flushing;
 	u32 writes;
 	u32 failures;
 	u32 bad;

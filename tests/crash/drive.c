@@ -13,6 +13,7 @@
  *
  * Ordinary writes to a zone execute one at a time in the order of submission,
  * as the block layer's zone write plugs arrange it; everything else in any order.
+ * What follows a write with a flush before it has no such order, so none may.
  */
 #include <stdio.h>
 #include <unistd.h>
@@ -492,6 +493,20 @@ static void account(struct drive *d, const struct drive_cmd *c, int by)
 	}
 }
 
+/* A device stacked on the drive sends the flush first: what comes later may overtake. */
+static bool behind_a_flush(const struct drive *d, const struct drive_cmd *c)
+{
+	u32 i;
+
+	if (c->op != LZ_OP_WRITE || !d->z[c->zone].writes)
+		return false;
+	for (i = 0; i < d->nr_cmds; i++)
+		if (d->cmds[i]->op == LZ_OP_WRITE && d->cmds[i]->zone == c->zone &&
+		    (d->cmds[i]->flags & LZ_CMD_PREFLUSH))
+			return true;
+	return false;
+}
+
 static void check_rules(struct drive *d, const struct drive_cmd *c)
 {
 	const char *name = drive_op_name(c->op);
@@ -523,6 +538,8 @@ static void check_rules(struct drive *d, const struct drive_cmd *c)
 		d->fail(d->ctx, "zone %u: %s during a reset or finish", c->zone, name);
 	if ((c->op == LZ_OP_WRITE && z->appends) || (c->op == LZ_OP_APPEND && z->writes))
 		d->fail(d->ctx, "zone %u: writes and appends in flight together", c->zone);
+	if (behind_a_flush(d, c))
+		d->fail(d->ctx, "zone %u: write at %u behind one with a flush", c->zone, c->off);
 }
 
 void drive_submit(struct drive *d, struct drive_cmd *c)

@@ -34,7 +34,7 @@ void oracle_exit(struct oracle *o)
 	free(o->log);
 }
 
-void oracle_apply(struct oracle *o, u32 lba, u64 tag)
+static void add(struct oracle *o, u32 lba, u64 tag, u64 time)
 {
 	struct version *v;
 
@@ -46,21 +46,41 @@ void oracle_apply(struct oracle *o, u32 lba, u64 tag)
 	}
 	v = &o->log[o->used];
 	v->tag = tag;
-	v->time = ++o->time;
+	v->time = time;
 	v->prev = o->newest[lba];
 	o->newest[lba] = o->used++;
 }
 
-bool oracle_allows(const struct oracle *o, u32 lba, u64 tag)
+void oracle_apply(struct oracle *o, u32 lba, u64 tag)
+{
+	add(o, lba, tag, ++o->time);
+}
+
+void oracle_begin(struct oracle *o, u32 lba, u64 tag)
+{
+	add(o, lba, tag, ~0ull);
+}
+
+void oracle_end(struct oracle *o, u32 lba, u64 moment)
+{
+	o->log[o->newest[lba]].time = moment;
+}
+
+bool oracle_since(const struct oracle *o, u32 lba, u64 tag, u64 moment)
 {
 	const struct version *v = &o->log[o->newest[lba]];
 
 	while (v->tag != tag) {
-		if (v->time <= o->floor || v->prev == NONE)
+		if (v->time <= moment || v->prev == NONE)
 			return false;
 		v = &o->log[v->prev];
 	}
 	return true;
+}
+
+bool oracle_allows(const struct oracle *o, u32 lba, u64 tag)
+{
+	return oracle_since(o, lba, tag, o->floor);
 }
 
 void oracle_pin(struct oracle *o, u32 lba, u64 tag)
