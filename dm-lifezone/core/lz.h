@@ -24,7 +24,8 @@
 #ifdef LZ_TINY		/* for tests that copy the whole of a device many times */
 #define LZ_SHARD_SHIFT		1
 #define LZ_NR_LEAF_LOCKS	2u
-#define LZ_LOG_BLOCKS		8u
+#define LZ_LOG_BLOCKS		3u
+#define LZ_SUM_BLOCKS		1u
 #define LZ_GC_SLOTS		1u
 #define LZ_GC_RUN		4u
 #define LZ_EXTENTS		16u
@@ -34,6 +35,7 @@
 #define LZ_SHARD_SHIFT		6
 #define LZ_NR_LEAF_LOCKS	64u
 #define LZ_LOG_BLOCKS		64u	/* blocks of a journal or node write */
+#define LZ_SUM_BLOCKS		8u	/* blocks a summary may have */
 #define LZ_GC_SLOTS		8u
 #define LZ_GC_RUN		32u	/* blocks a copy moves at once */
 #define LZ_EXTENTS		1024u	/* discarded extents in a delta */
@@ -50,7 +52,6 @@
 /* Answer of a look-up: the leaf is not in RAM. */
 #define LZ_MISS			(LZ_ADDR_MASK + 1)
 
-#define LZ_SUM_BLOCKS		8u	/* blocks a summary may have */
 #define LZ_RING			8192u	/* unsummarised blocks of an open zone, at most */
 #define LZ_NODE_BUFS		2u
 #define LZ_SUPER_COPIES		2u	/* at the front of a root zone */

@@ -834,32 +834,87 @@ void drive_cut(struct drive *d, bool power)
 	}
 }
 
-void drive_cut_exact(struct drive *d, const u32 *keep, const struct drive_cmd *half, u32 n)
+/* The tag of a block as a cut leaves it. */
+static u64 left_tag(const struct drive_zone *z, u32 off, const struct drive_left *left)
 {
-	u32 i;
+	const struct drive_block *b = &z->b[off];
 
-	if (half)
-		make_durable(d, half);
-	if (half && n) {
-		write_blocks(d, &d->z[half->zone], half, n);
-		d->z[half->zone].durable = d->z[half->zone].data;
+	if (left->rubbish >> off & 1)
+		return DRIVE_TAG_GARBAGE;
+	if (!left->sound || off != z->data - 1)
+		return b->tag;
+	return b->data ? rnd_mix(b->tag + left->sound) : DRIVE_TAG_GARBAGE;
+}
+
+void drive_execute_part(struct drive *d, const struct drive_cmd *c, u32 n)
+{
+	struct drive_zone *z = &d->z[c->zone];
+
+	if (flushes(c))
+		make_durable(d, c);
+	write_blocks(d, z, c, n);
+	if (c->flags & LZ_CMD_FUA)
+		z->durable = z->data;
+}
+
+/* A zone as a cut leaves it; its blocks are those that it holds now. */
+static struct drive_zone zone_left(const struct drive *d, u32 zone, const struct drive_left *left)
+{
+	struct drive_zone z = d->z[zone];
+
+	if (left->reset) {
+		z.wp = 0;
+		z.data = 0;
+		z.cond = LZ_COND_EMPTY;
+		z.torn = false;
+	} else if (left->finish) {
+		z.wp = d->g.zone_cap;
+		z.data = left->keep;
+		z.cond = LZ_COND_FULL;
+		z.torn = false;
+	} else if (left->keep < z.data) {
+		/* A zone that was finished stays full. */
+		if (z.cond != LZ_COND_FULL || z.data == d->g.zone_cap) {
+			z.wp = left->keep;
+			z.cond = z.wp ? LZ_COND_OPEN : LZ_COND_EMPTY;
+		}
+		z.data = left->keep;
 	}
+	if (left->torn) {
+		z.torn = true;
+		z.cond = LZ_COND_OPEN;
+	}
+	if (left->cond)
+		z.cond = left->cond;
+	z.durable = z.data;
+	z.done = z.data;
+	z.fill = DRIVE_FILL_GARBAGE;
+	return z;
+}
+
+void drive_cut_exact(struct drive *d, const struct drive_left *left)
+{
+	struct drive_zone z;
+	u32 i, j;
+
 	forget_cmds(d);
 	for (i = 0; i < d->g.nr_zones; i++) {
-		struct drive_zone *z = &d->z[i];
-		u32 left = max(keep[i], z->durable);
-		bool finished = z->cond == LZ_COND_FULL && z->data < d->g.zone_cap;
-
-		if (left < z->data) {
-			drop_blocks(d, z, left);
-			if (!finished) {
-				z->wp = left;
-				set_cond(d, z, left ? LZ_COND_OPEN : LZ_COND_EMPTY);
-			}
+		z = zone_left(d, i, &left[i]);
+		drop_blocks(d, &d->z[i], z.data);
+		set_cond(d, &d->z[i], z.cond);
+		for (j = 0; j < z.data; j++)
+			if (left[i].rubbish >> j & 1)
+				spoil(d, &z.b[j], 0);
+		if (left[i].sound) {
+			/* The same rubbish each time. */
+			rnd_seed(&d->rnd, i, z.data);
+			spoil(d, &z.b[z.data - 1], left[i].sound);
+			z.b[z.data - 1].tag = left_tag(&z, z.data - 1, &left[i]);
 		}
-		z->durable = z->data;
-		z->done = z->data;
-		none_in_flight(z);
+		none_in_flight(&z);
+		if (z.fault == DRIVE_BROKEN)
+			z.fault = DRIVE_SOUND;
+		d->z[i] = z;
 	}
 }
 
@@ -921,19 +976,34 @@ void drive_restore(struct drive *d, const void *buf)
 		memcpy(d->z[i].b, b, d->g.zone_cap * sizeof(*b));
 }
 
+static u64 zone_hash(const struct drive_zone *z, u32 zone, const struct drive_left *left)
+{
+	u64 head = rnd_mix(((u64)z->wp << 32 | z->data << 16 | z->durable << 8 | z->done) +
+			   ((u64)zone << 48 | z->fault << 5 | z->cond << 1 | z->torn));
+	u64 h = head;
+	u32 j;
+
+	/* Of each block by itself: they need not wait for one another. */
+	for (j = 0; j < z->data; j++)
+		h += rnd_mix(head + left_tag(z, j, left) + ((u64)j << 40));
+	return h;
+}
+
+u64 drive_left_hash(const struct drive *d, u32 zone, const struct drive_left *left)
+{
+	struct drive_zone z = zone_left(d, zone, left);
+
+	return zone_hash(&z, zone, left);
+}
+
 u64 drive_hash(const struct drive *d)
 {
+	static const struct drive_left all;
 	u64 h = 0;
-	u32 i, j;
+	u32 i;
 
-	for (i = 0; i < d->g.nr_zones; i++) {
-		const struct drive_zone *z = &d->z[i];
-
-		h = rnd_mix(h ^ ((u64)z->wp << 32 | z->data << 16 | z->durable << 8 | z->cond));
-		/* Of each by itself: they need not wait for one another. */
-		for (j = 0; j < z->data; j++)
-			h += rnd_mix(z->b[j].tag + ((u64)i << 48 | (u64)j << 32));
-	}
+	for (i = 0; i < d->g.nr_zones; i++)
+		h += zone_hash(&d->z[i], i, &all);
 	return h;
 }
 

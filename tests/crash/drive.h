@@ -167,6 +167,26 @@ struct drive {
 	void *ctx;
 };
 
+/**
+ * struct drive_left - what a cut leaves of a zone
+ * @keep: blocks written, not less than are durable
+ * @rubbish: a bit for each of them that is rubbish
+ * @sound: if not 0, sectors of the last one that are what was written
+ * @torn: the write pointer is within that block
+ * @reset: a reset in flight has taken effect
+ * @finish: a finish in flight has taken effect
+ * @cond: LZ_COND_READONLY or LZ_COND_OFFLINE: so it comes back; or 0
+ */
+struct drive_left {
+	u32 keep;
+	u32 rubbish;
+	u8 sound;
+	bool torn;
+	bool reset;
+	bool finish;
+	u8 cond;
+};
+
 struct drive *drive_new(const struct lz_geometry *g, u64 seed);
 void drive_free(struct drive *d);
 /*
@@ -191,11 +211,12 @@ bool drive_may_move(struct drive *d, struct drive_cmd *c);
 void drive_execute(struct drive *d, struct drive_cmd *c);
 void drive_complete(struct drive *d, struct drive_cmd *c);
 /*
- * Power fails with @keep[i] blocks left of zone i, of which those that are durable
- * are kept anyway. @half, if any, is a write in flight with a flush before it:
- * that has been done, and the first @n of its blocks have been written for good.
+ * A write in flight has taken effect in part: the flush before it, if there is one,
+ * and its first @n blocks, for good if it says so.
  */
-void drive_cut_exact(struct drive *d, const u32 *keep, const struct drive_cmd *half, u32 n);
+void drive_execute_part(struct drive *d, const struct drive_cmd *c, u32 n);
+/* Power fails; of zone i is left @left[i]. */
+void drive_cut_exact(struct drive *d, const struct drive_left *left);
 /*
  * All that changes of a drive, in @buf of drive_state_size() bytes. The drive must
  * have @copy set, and come back to states in the reverse order of saving.
@@ -203,8 +224,10 @@ void drive_cut_exact(struct drive *d, const u32 *keep, const struct drive_cmd *h
 size_t drive_state_size(const struct drive *d);
 void drive_save(const struct drive *d, void *buf);
 void drive_restore(struct drive *d, const void *buf);
-/* Of what is on it and of what a cut may lose. */
+/* Of what is on it and of what a cut may lose: the sum of its zones'. */
 u64 drive_hash(const struct drive *d);
+/* Of a zone after drive_cut_exact(). */
+u64 drive_left_hash(const struct drive *d, u32 zone, const struct drive_left *left);
 /* Would a power cut now lose anything? */
 bool drive_is_volatile(const struct drive *d);
 
