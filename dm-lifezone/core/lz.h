@@ -610,6 +610,9 @@ struct lz {
 	bool commit_wanted;
 
 	atomic_t starved;		/* somebody got -EAGAIN */
+	bool kicked;			/* since the last round began */
+	bool was_starved;		/* before the last round (machine) */
+	bool spent;			/* and there is no hope for them */
 	atomic_t credit;		/* blocks users may write while GC is behind */
 	bool pacing;
 	bool tight;			/* the metadata log must first be tidied */
@@ -678,6 +681,7 @@ struct lz_zone *lz_zone_take_free(struct lz *lz, bool meta);
 void lz_zone_freed(struct lz *lz, struct lz_zone *z);
 void lz_zone_emptied(struct lz *lz, struct lz_zone *z);
 void lz_zone_aside(struct lz *lz, struct lz_zone *z, int error);
+u32 lz_zones_aside(const struct lz *lz);
 void lz_zones_uncur(struct lz *lz, const struct lz_zone *z);
 void lz_zones_part(struct lz *lz);
 struct lz_open *lz_open_slot(struct lz *lz, struct lz_zone *z, bool gc);
