@@ -380,6 +380,7 @@ struct lz_merge_slot {
  * @failed: it cannot be completed
  * @redo: a node had to be written again: its parents have to be, too
  * @restart: the journal begins anew with it
+ * @root_tries: attempts to begin a root zone that failed
  * @vain: checkpoints in a row without a block of journal between them
  * @number: of the last durable checkpoint
  * @journal_addr: where the journal goes on after the cut
@@ -408,6 +409,7 @@ struct lz_ckpt {
 	bool redo;
 	bool restart;
 	bool root_busy;
+	u32 root_tries;
 	u32 vain;
 	u64 number;
 	u64 journal_addr;
