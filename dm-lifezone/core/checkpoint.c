@@ -236,7 +236,7 @@ static bool merge_one(struct lz *lz, u64 leaf)
 		lz->leaf[leaf]->busy = true;
 	if (!c) {
 		if (!lz->leaf[leaf])
-			lz->ops->kick_later(lz->ctx, 10);	/* no memory now */
+			lz_nodes_flush(lz);	/* no memory until others are written */
 		else if (lz->leaf[leaf]->state == LZ_LEAF_ERROR) {
 			lz->ckpt.failed = true;
 			lz_set_mode(lz, LZ_MODE_FAIL, "a map leaf cannot be read", -EIO);

@@ -56,6 +56,7 @@
 #define LZ_SUPER_COPIES		2u	/* at the front of a root zone */
 #define LZ_ROOT_COPIES		2u
 #define LZ_LOG_TRIES		4u	/* failed writes in a row the log bears */
+#define LZ_LEAF_TRIES		3u	/* reads of a map leaf before it is lost */
 #define LZ_MERGE_WINDOW		32u
 #define LZ_BUDGET_DEFAULT	16u
 #define LZ_BUDGET_MAX		64u
@@ -208,6 +209,7 @@ struct lz_cached {
 	u64 idx;
 	u8 state;
 	u8 referenced;
+	u8 tries;		/* reads of it that failed */
 	bool busy;		/* the checkpoint has it; not to be dropped */
 	struct list_head lru;
 	struct list_head waiters;
@@ -580,6 +582,7 @@ struct lz {
 	struct lz_cached **leaf;
 	spinlock_t leaf_lock[LZ_NR_LEAF_LOCKS];	/* leaf[] and what it points to */
 	struct list_head lru;
+	struct lz_cached *leaf_spare;	/* where there is no memory for another */
 	u32 nr_cached;
 	u32 max_cached;
 
