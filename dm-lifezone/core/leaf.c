@@ -9,8 +9,9 @@
  * one that was not looked at for longest goes (second chance).
  *
  * There is always memory for one more leaf: one is kept in reserve, and while that is
- * in use it is either busy or loading, which ends by itself, or can be dropped. So the
- * machine may have to wait for memory, but not for ever, and never with nothing to do.
+ * in use it is either busy or loading, which ends by itself, or can be dropped - but who
+ * had it read is given some time to look at it, or two who want different leaves could
+ * take them from each other for ever.
  */
 #include "lz.h"
 
@@ -54,42 +55,55 @@ void lz_leaf_drop(struct lz *lz, struct lz_cached *c)
 		lz->leaf_spare = c;
 }
 
-/* Drops one; false: all are in use. */
-static bool drop_one(struct lz *lz)
+/* Drops one that nobody uses, nor is about to, if it came by @by (ns). */
+static bool drop_one(struct lz *lz, u64 by)
 {
 	u32 tries = 2 * lz->nr_cached;
 
 	while (tries--) {
 		struct lz_cached *c = list_first_entry(&lz->lru, struct lz_cached, lru);
 
-		if (!c->referenced && !c->busy && c->state != LZ_LEAF_LOADING) {
+		if (!c->referenced && !c->busy && c->state != LZ_LEAF_LOADING &&
+		    (c->seen || c->came <= by)) {
 			lz_leaf_drop(lz, c);
 			return true;
 		}
+		c->seen |= c->referenced;
 		c->referenced = 0;
 		list_move_tail(&c->lru, &lz->lru);
 	}
 	return false;
 }
 
-static struct lz_cached *cached_take(struct lz *lz)
+static struct lz_cached *take_spare(struct lz *lz)
 {
+	u64 by = lz->ops->now(lz->ctx);
 	struct lz_cached *c;
 	struct lz_node *node;
 
-	while (lz->nr_cached >= lz->max_cached && drop_one(lz))
-		;
-	c = cached_alloc();
-	if (c)
-		return c;
-	if (!lz->leaf_spare && !drop_one(lz))
+	/* Nobody but the machine wants any. */
+	if (!lz->loading && !lz->stopping)
+		by -= min_t(u64, by, LZ_LEAF_HOLD_MS * 1000000ull);
+	if (!lz->leaf_spare && !drop_one(lz, by)) {
+		lz->ops->kick_later(lz->ctx, LZ_LEAF_HOLD_MS);
 		return NULL;
+	}
 	c = lz->leaf_spare;
 	lz->leaf_spare = NULL;
 	node = c->node;
 	memset(c, 0, sizeof(*c));
 	c->node = node;
 	return c;
+}
+
+static struct lz_cached *cached_take(struct lz *lz)
+{
+	struct lz_cached *c;
+
+	while (lz->nr_cached >= lz->max_cached && drop_one(lz, ~0ull))
+		;
+	c = cached_alloc();
+	return c ? c : take_spare(lz);
 }
 
 static struct lz_cached *cached_add(struct lz *lz, u64 idx, u8 state)
@@ -174,6 +188,7 @@ static void read_done(struct lz *lz, struct lz_cmd *cmd)
 	if (err)
 		lz_say(lz, 'e', "map leaf %llu: %s", (unsigned long long)c->idx, why);
 	INIT_LIST_HEAD(&waiters);
+	c->came = lz->ops->now(lz->ctx);
 	spin_lock_irqsave(lock_of(lz, c->idx), flags);
 	c->state = err ? LZ_LEAF_ERROR : LZ_LEAF_READY;
 	spin_unlock_irqrestore(lock_of(lz, c->idx), flags);
@@ -202,6 +217,8 @@ struct lz_cached *lz_leaf_get(struct lz *lz, u64 idx, int *err)
 		lz_submit(lz, &c->cmd);
 		return NULL;
 	}
+	if (c->state == LZ_LEAF_LOADING)
+		return NULL;
 	c->referenced = 1;
 	if (c->state == LZ_LEAF_ERROR)
 		*err = -EIO;
@@ -245,11 +262,10 @@ void lz_leaf_step(struct lz *lz)
 		} else if (lz->leaf[w->arg]) {
 			list_add_tail(&w->list, &lz->leaf[w->arg]->waiters);
 		} else {
-			/* No memory now: some will come back as other reads end. */
+			/* No memory now: we are going to be kicked. */
 			spin_lock_irqsave(&lz->list_lock, flags);
 			list_add_tail(&w->list, &lz->load_waiters);
 			spin_unlock_irqrestore(&lz->list_lock, flags);
-			lz->ops->kick_later(lz->ctx, 10);
 		}
 	}
 }

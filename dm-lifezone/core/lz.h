@@ -57,6 +57,7 @@
 #define LZ_ROOT_COPIES		2u
 #define LZ_LOG_TRIES		4u	/* failed writes in a row the log bears */
 #define LZ_LEAF_TRIES		3u	/* reads of a map leaf before it is lost */
+#define LZ_LEAF_HOLD_MS		10u	/* for who had it read to look at it */
 #define LZ_MERGE_WINDOW		32u
 #define LZ_BUDGET_DEFAULT	16u
 #define LZ_BUDGET_MAX		64u
@@ -209,9 +210,11 @@ struct lz_cached {
 	u64 idx;
 	u8 state;
 	u8 referenced;
+	bool seen;		/* somebody has looked at it, long ago */
 	u8 tries;		/* reads of it that failed */
 	bool busy;		/* the checkpoint has it; not to be dropped */
 	struct list_head lru;
+	u64 came;		/* when it had been read (ns) */
 	struct list_head waiters;
 	struct lz_cmd cmd;
 	struct lz_node *node;
