@@ -57,6 +57,8 @@
 #define LZ_SUPER_COPIES		2u	/* at the front of a root zone */
 #define LZ_ROOT_COPIES		2u
 #define LZ_LOG_TRIES		4u	/* failed writes in a row the log bears */
+#define LZ_LEAF_TRIES		3u	/* reads of a map leaf before it is lost */
+#define LZ_LEAF_HOLD_MS		10u	/* for who had it read to look at it */
 #define LZ_MERGE_WINDOW		32u
 #define LZ_BUDGET_DEFAULT	16u
 #define LZ_BUDGET_MAX		64u
@@ -209,8 +211,11 @@ struct lz_cached {
 	u64 idx;
 	u8 state;
 	u8 referenced;
+	bool seen;		/* somebody has looked at it, long ago */
+	u8 tries;		/* reads of it that failed */
 	bool busy;		/* the checkpoint has it; not to be dropped */
 	struct list_head lru;
+	u64 came;		/* when it had been read (ns) */
 	struct list_head waiters;
 	struct lz_cmd cmd;
 	struct lz_node *node;
@@ -383,6 +388,7 @@ struct lz_merge_slot {
  * @failed: it cannot be completed
  * @redo: a node had to be written again: its parents have to be, too
  * @restart: the journal begins anew with it
+ * @root_tries: attempts to begin a root zone that failed
  * @vain: checkpoints in a row without a block of journal between them
  * @number: of the last durable checkpoint
  * @journal_addr: where the journal goes on after the cut
@@ -411,6 +417,7 @@ struct lz_ckpt {
 	bool redo;
 	bool restart;
 	bool root_busy;
+	u32 root_tries;
 	u32 vain;
 	u64 number;
 	u64 journal_addr;
@@ -581,6 +588,7 @@ struct lz {
 	struct lz_cached **leaf;
 	spinlock_t leaf_lock[LZ_NR_LEAF_LOCKS];	/* leaf[] and what it points to */
 	struct list_head lru;
+	struct lz_cached *leaf_spare;	/* where there is no memory for another */
 	u32 nr_cached;
 	u32 max_cached;
 
@@ -613,6 +621,9 @@ struct lz {
 	bool commit_wanted;
 
 	atomic_t starved;		/* somebody got -EAGAIN */
+	bool kicked;			/* since the last round began */
+	bool was_starved;		/* before the last round (machine) */
+	bool spent;			/* and there is no hope for them */
 	atomic_t credit;		/* blocks users may write while GC is behind */
 	bool pacing;
 	bool tight;			/* the metadata log must first be tidied */
@@ -681,6 +692,7 @@ struct lz_zone *lz_zone_take_free(struct lz *lz, bool meta);
 void lz_zone_freed(struct lz *lz, struct lz_zone *z);
 void lz_zone_emptied(struct lz *lz, struct lz_zone *z);
 void lz_zone_aside(struct lz *lz, struct lz_zone *z, int error);
+u32 lz_zones_aside(const struct lz *lz);
 void lz_zones_uncur(struct lz *lz, const struct lz_zone *z);
 void lz_zones_part(struct lz *lz);
 struct lz_open *lz_open_slot(struct lz *lz, struct lz_zone *z, bool gc);

@@ -58,6 +58,7 @@ struct arena {
 };
 
 static struct arena arenas[3], *arena = arenas;
+bool (*arena_fails)(void);
 
 void arena_select(unsigned int which)
 {
@@ -66,7 +67,7 @@ void arena_select(unsigned int which)
 
 #ifdef __SANITIZE_ADDRESS__
 
-void *arena_aligned(size_t align, size_t size)
+static void *get(size_t align, size_t size)
 {
 	size_t pad = align > HEAD ? align : HEAD;
 	char *raw = aligned_alloc(pad, (size + 2 * pad - 1) / pad * pad);
@@ -113,7 +114,7 @@ void arena_reset(void)
 
 #else
 
-void *arena_aligned(size_t align, size_t size)
+static void *get(size_t align, size_t size)
 {
 	unsigned int order = 6;
 	struct head *h;
@@ -186,11 +187,16 @@ void arena_reset(void)
 
 #endif
 
+void *arena_aligned(size_t align, size_t size)
+{
+	return arena_fails && arena_fails() ? NULL : get(align, size);
+}
+
 void *arena_calloc(size_t n, size_t size)
 {
 	void *p = arena_aligned(16, n * size);
 
-	return memset(p, 0, n * size);
+	return p ? memset(p, 0, n * size) : NULL;
 }
 
 size_t arena_live(void)

@@ -33,6 +33,15 @@ const char *drive_op_name(u8 op)
 	return op < ARRAY_SIZE(op_names) ? op_names[op] : "?";
 }
 
+static const char * const error_names[DRIVE_NR_ERRORS] = {
+	"no error", "nothing", "partly", "rubbish", "done", "full", "readonly", "offline",
+};
+
+const char *drive_error_name(enum drive_error how)
+{
+	return how < DRIVE_NR_ERRORS ? error_names[how] : "?";
+}
+
 static void *pool_get(void **pool, size_t size)
 {
 	struct link *l = *pool;
@@ -437,18 +446,90 @@ static bool meets_fault(struct drive *d, struct drive_cmd *c)
 	return true;
 }
 
+bool drive_may_err(u8 op, enum drive_error how)
+{
+	switch (how) {
+	case DRIVE_ERR_NOTHING:
+		return true;
+	case DRIVE_ERR_DONE:
+		return op != LZ_OP_READ;
+	case DRIVE_ERR_PARTLY:
+		return op == LZ_OP_READ || is_write(op);
+	case DRIVE_ERR_RUBBISH:
+	case DRIVE_ERR_FULL:
+		return is_write(op);
+	case DRIVE_ERR_READONLY:
+		return is_write(op) || is_mgmt(op);
+	case DRIVE_ERR_OFFLINE:
+		return op != LZ_OP_FLUSH;
+	default:
+		return false;
+	}
+}
+
+void drive_news(struct drive *d, u32 zone, enum drive_error what)
+{
+	struct drive_zone *z = &d->z[zone];
+
+	if (what == DRIVE_ERR_FULL)
+		finish_zone(d, z);
+	else if (what == DRIVE_ERR_READONLY)
+		set_cond(d, z, LZ_COND_READONLY);
+	else if (what == DRIVE_ERR_OFFLINE)
+		set_cond(d, z, LZ_COND_OFFLINE);
+}
+
+static void spoil(struct drive *d, struct drive_block *b, u32 sound);
+static void take_effect(struct drive *d, struct drive_cmd *c, struct drive_zone *z);
+
+/* Some of it is done, or something else. */
+static void half_effect(struct drive *d, struct drive_cmd *c, struct drive_zone *z, u8 how)
+{
+	struct drive_cmd half = *c;
+	u32 i;
+
+	switch (how) {
+	case DRIVE_ERR_PARTLY:
+		half.n = c->n / 2;
+		if (half.n)
+			take_effect(d, &half, z);
+		break;
+	case DRIVE_ERR_RUBBISH:
+		take_effect(d, &half, z);
+		for (i = 0; i < c->n; i++)
+			spoil(d, &z->b[half.off + i], 0);
+		break;
+	case DRIVE_ERR_DONE:
+		take_effect(d, &half, z);
+		break;
+	default:
+		drive_news(d, c->zone, how);
+	}
+	/* What was sent since has no place: behind a write that failed, in a full zone. */
+	if ((c->op == LZ_OP_WRITE || how == DRIVE_ERR_FULL) && z->fault < DRIVE_BROKEN)
+		z->fault = DRIVE_BROKEN;
+}
+
 static void execute(struct drive *d, struct drive_cmd *c)
 {
 	struct drive_zone *z = c->op == LZ_OP_FLUSH ? NULL : &d->z[c->zone];
+	u8 how = d->error ? d->error(d->ctx, c) : DRIVE_NO_ERROR;
 
 	c->executed = true;
 	c->error = 0;
-	if (flushes(c))
+	if (flushes(c) && how != DRIVE_ERR_NOTHING)
 		make_durable(d, c);
-	if (z && meets_fault(d, c)) {
+	if ((z && meets_fault(d, c)) || how) {
 		c->error = -EIO;
+		if (z && how && z->fault != DRIVE_BROKEN && z->cond < LZ_COND_READONLY)
+			half_effect(d, c, z, how);
 		return;
 	}
+	take_effect(d, c, z);
+}
+
+static void take_effect(struct drive *d, struct drive_cmd *c, struct drive_zone *z)
+{
 	switch (c->op) {
 	case LZ_OP_READ:
 		execute_read(d, c);
@@ -834,12 +915,17 @@ void drive_cut(struct drive *d, bool power)
 	}
 }
 
+static bool is_rubbish(const struct drive_left *left, u32 off)
+{
+	return off < 32 && left->rubbish >> off & 1;
+}
+
 /* The tag of a block as a cut leaves it. */
 static u64 left_tag(const struct drive_zone *z, u32 off, const struct drive_left *left)
 {
 	const struct drive_block *b = &z->b[off];
 
-	if (left->rubbish >> off & 1)
+	if (is_rubbish(left, off))
 		return DRIVE_TAG_GARBAGE;
 	if (!left->sound || off != z->data - 1)
 		return b->tag;
@@ -903,7 +989,7 @@ void drive_cut_exact(struct drive *d, const struct drive_left *left)
 		drop_blocks(d, &d->z[i], z.data);
 		set_cond(d, &d->z[i], z.cond);
 		for (j = 0; j < z.data; j++)
-			if (left[i].rubbish >> j & 1)
+			if (is_rubbish(&left[i], j))
 				spoil(d, &z.b[j], 0);
 		if (left[i].sound) {
 			/* The same rubbish each time. */
@@ -1117,8 +1203,10 @@ void drive_erase(struct drive *d)
 {
 	u32 i;
 
-	for (i = 0; i < d->g.nr_zones; i++)
+	for (i = 0; i < d->g.nr_zones; i++) {
 		reset_zone(d, &d->z[i]);
+		d->z[i].fault = DRIVE_SOUND;
+	}
 }
 
 void drive_report(const struct drive *d, struct lz_zone_report *r)

@@ -86,6 +86,22 @@ enum drive_fault {
 	DRIVE_NR_FAULTS,
 };
 
+/*
+ * How a single command fails, whatever its zone is like. The last three are what a
+ * drive does to a zone by itself; a read of one still readable does not fail.
+ */
+enum drive_error {
+	DRIVE_NO_ERROR,
+	DRIVE_ERR_NOTHING,	/* without effect */
+	DRIVE_ERR_PARTLY,	/* the first half of it is done */
+	DRIVE_ERR_RUBBISH,	/* the write pointer moves, over rubbish */
+	DRIVE_ERR_DONE,		/* all of it is done */
+	DRIVE_ERR_FULL,		/* its zone is full */
+	DRIVE_ERR_READONLY,
+	DRIVE_ERR_OFFLINE,
+	DRIVE_NR_ERRORS,
+};
+
 /**
  * struct drive_zone - a zone
  * @b: its blocks
@@ -144,7 +160,8 @@ struct drive_zone {
  * @copy: its blocks may belong to another: they are never freed one by one
  * @own: and its own are on this list
  * @fail: a rule was broken; does not return
- * @ctx: for @fail
+ * @error: asked as a command takes effect: enum drive_error; NULL: none fails
+ * @ctx: for @fail and @error
  */
 struct drive {
 	struct lz_geometry g;
@@ -164,13 +181,14 @@ struct drive {
 	bool copy;
 	void *own;
 	void (*fail)(void *ctx, const char *fmt, ...) __printf(2, 3) __noreturn;
+	u8 (*error)(void *ctx, const struct drive_cmd *c);
 	void *ctx;
 };
 
 /**
  * struct drive_left - what a cut leaves of a zone
  * @keep: blocks written, not less than are durable
- * @rubbish: a bit for each of them that is rubbish
+ * @rubbish: a bit for each of the first 32 that is rubbish
  * @sound: if not 0, sectors of the last one that are what was written
  * @torn: the write pointer is within that block
  * @reset: a reset in flight has taken effect
@@ -246,6 +264,11 @@ bool drive_export(const struct drive *d, const char *path);
 /* The tag at a drive address. */
 u64 drive_peek(const struct drive *d, u64 addr);
 void drive_set_cond(struct drive *d, u32 zone, enum lz_zone_cond cond);
+/* The drive has done that to a zone by itself: DRIVE_ERR_FULL and after. */
+void drive_news(struct drive *d, u32 zone, enum drive_error what);
+/* Does that command know how to fail like that? */
+bool drive_may_err(u8 op, enum drive_error how);
 const char *drive_op_name(u8 op);
+const char *drive_error_name(enum drive_error how);
 
 #endif /* LZCRASH_DRIVE_H */

@@ -96,6 +96,7 @@ struct stretch {
  * @todo: write: stretches still to be given out in parts
  * @nr_todo: how many
  * @parts: parts in flight
+ * @tries: appends of it that failed
  * @ver: version written
  * @moment: when the flush was asked for
  * @since: step at which it was issued
@@ -113,6 +114,7 @@ struct req {
 	struct stretch todo[MAX_BLOCKS];
 	u32 nr_todo;
 	u32 parts;
+	u32 tries;
 	u64 ver;
 	u64 moment;
 	u64 since;
@@ -229,6 +231,14 @@ struct world {
 	u32 faults;			/* zones that may still go bad */
 	u32 fault_every;		/* steps until the next, on average */
 	bool faulty;			/* some may, or have */
+	bool erring;			/* single commands may fail, too */
+	bool may_die;			/* and core may end writing for it */
+	bool dead;			/* it did */
+	bool may_fill;			/* so many zones may be lost that space is */
+	bool lz_ready;			/* the instance is loaded */
+	bool few_leaves;		/* of the map in RAM */
+	bool unreadable;		/* metadata may be */
+	u32 refused;			/* requests that ended with an error */
 	u64 epoch;			/* of the last instance that wrote */
 
 	struct req req[MAX_REQS];
@@ -316,6 +326,8 @@ void users_verify(struct world *w, bool exact);
 /* peek.c: looks inside core */
 void peek_limit_leaves(struct lz *lz, u32 n);
 u64 peek_epoch(struct lz *lz);
+/* Blocks of the root zone that are left. */
+u32 peek_root_room(struct lz *lz);
 u8 peek_zone_state(struct lz *lz, u32 zone);
 /* The zone GC writes to, 0: none. */
 u32 peek_gc_zone(struct lz *lz);
