@@ -183,6 +183,25 @@ static void stream_worn(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, r->lz->zone[zone].state, LZ_ZS_BAD);
 }
 
+/* However often the log was tidied in vain: once there is news it is tidied again. */
+static void stream_tidied_in_vain(struct kunit *test)
+{
+	struct ram *r = ram_new(test, 100, 4);
+	u32 i;
+
+	/* With zones so small the log is short of room long before anything else is. */
+	r->g.zone_blocks = 16;
+	r->g.zone_cap = 10;
+	KUNIT_ASSERT_EQ_MSG(test, ram_format(r), 0, "(%s)", r->said);
+	KUNIT_ASSERT_EQ_MSG(test, ram_load(r, 0), 0, "(%s)", r->said);
+	r->lz->ckpt.vain = r->si.meta_zones + 1;
+	for (i = 0; i < 2 * r->si.meta_zones * r->g.zone_cap; i++) {
+		KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_LONG, i % 8, 1), 0);
+		KUNIT_ASSERT_EQ(test, ram_flush(r), 0);
+	}
+	survives(r);
+}
+
 static struct kunit_case stream_cases[] = {
 	KUNIT_CASE(stream_journal_fails),
 	KUNIT_CASE(stream_shared_fails),
@@ -191,6 +210,7 @@ static struct kunit_case stream_cases[] = {
 	KUNIT_CASE(stream_root_fails),
 	KUNIT_CASE(stream_both_roots_fail),
 	KUNIT_CASE(stream_worn),
+	KUNIT_CASE(stream_tidied_in_vain),
 	{}
 };
 
