@@ -24,12 +24,14 @@
 #ifdef LZ_TINY		/* for tests that copy the whole of a device many times */
 #define LZ_SHARD_SHIFT		1
 #define LZ_NR_LEAF_LOCKS	2u
-#define LZ_LOG_BLOCKS		8u
+#define LZ_LOG_BLOCKS		1u
 #define LZ_GC_SLOTS		1u
 #define LZ_GC_RUN		4u
 #define LZ_EXTENTS		16u
 #define LZ_ZRECS		64u
 #define LZ_DELTA_MIN		16u
+#define LZ_MERGE_WINDOW		2u
+#define LZ_BATCH_COMMIT		400u
 #else
 #define LZ_SHARD_SHIFT		6
 #define LZ_NR_LEAF_LOCKS	64u
@@ -39,6 +41,8 @@
 #define LZ_EXTENTS		1024u	/* discarded extents in a delta */
 #define LZ_ZRECS		1024u
 #define LZ_DELTA_MIN		256u
+#define LZ_MERGE_WINDOW		32u
+#define LZ_BATCH_COMMIT		8192u	/* updates after which a commit is due */
 #endif
 #define LZ_NR_SHARDS		(1u << LZ_SHARD_SHIFT)
 /* Blocks that share a shard: a run of these is mapped under one lock. */
@@ -56,10 +60,8 @@
 #define LZ_SUPER_COPIES		2u	/* at the front of a root zone */
 #define LZ_ROOT_COPIES		2u
 #define LZ_LOG_TRIES		4u	/* failed writes in a row the log bears */
-#define LZ_MERGE_WINDOW		32u
 #define LZ_BUDGET_DEFAULT	16u
 #define LZ_BUDGET_MAX		64u
-#define LZ_BATCH_COMMIT		8192u	/* updates after which a commit is due */
 #define LZ_EXTENT_MIN		33u	/* shorter discards become single entries */
 #define LZ_RESETS_MAX		4u	/* resets in flight */
 #define LZ_GC_START		3u	/* zones above the reserve at which GC begins */
