@@ -379,7 +379,6 @@ struct lz_merge_slot {
  * @clean: the next one is written at an orderly stop
  * @begun: the merge has been prepared
  * @have_victims: metadata zones are being emptied
- * @failed: it cannot be completed
  * @redo: a node had to be written again: its parents have to be, too
  * @restart: the journal begins anew with it
  * @vain: checkpoints in a row without a block of journal between them
@@ -406,7 +405,6 @@ struct lz_ckpt {
 	bool clean;
 	bool begun;
 	bool have_victims;
-	bool failed;
 	bool redo;
 	bool restart;
 	bool root_busy;
@@ -713,7 +711,7 @@ bool lz_log_tight(struct lz *lz);
 void lz_meta_release(struct lz *lz);
 
 /* super.c: superblock and roots */
-int lz_super_read(struct lz *lz, struct lz_super_info *si, bool quiet);
+int lz_super_read(struct lz *lz, struct lz_super_info *si);
 int lz_root_find(struct lz *lz, const struct lz_zone_report *rep, struct lz_root *root);
 int lz_read_sync(struct lz *lz, u64 addr, u32 n, void *buf);
 int lz_cmd_sync(struct lz *lz, struct lz_cmd *c);
