@@ -106,20 +106,19 @@ static void read_done(struct lz *lz, struct lz_cmd *cmd)
 		err = -EIO;
 	}
 	for (i = 0; !err && i < LZ_NODE_ENTRIES; i++) {
-		u64 a = le64_to_cpu(c->node->e[i]);
+		u64 a = le64_to_cpu(c->node->e[i]), lba = c->idx * LZ_NODE_ENTRIES + i;
+		u32 zone = lz_addr_zone(lz, a);
 
-		if (a != LZ_NOWHERE &&
-		    (lz_addr_zone(lz, a) < 2 || lz_addr_zone(lz, a) >= lz->g.nr_zones ||
-		     lz_addr_off(lz, a) >= lz->g.zone_cap)) {
+		if (a == LZ_NOWHERE)
+			continue;
+		if (zone < 2 || zone >= lz->g.nr_zones || lz_addr_off(lz, a) >= lz->g.zone_cap) {
 			lz_say(lz, 'e', "map leaf %llu: entry %u is %llu, where no data can be",
 			       (unsigned long long)c->idx, i, (unsigned long long)a);
 			err = -EIO;
-		} else if (a != LZ_NOWHERE &&
-			   c->idx * LZ_NODE_ENTRIES + i >= lz->si.logical_blocks) {
+		} else if (lba >= lz->si.logical_blocks) {
 			/* Nobody would ever overwrite it, and GC could not move it. */
 			lz_say(lz, 'e', "map leaf %llu: entry %u maps block %llu, past the device",
-			       (unsigned long long)c->idx, i,
-			       (unsigned long long)(c->idx * LZ_NODE_ENTRIES + i));
+			       (unsigned long long)c->idx, i, (unsigned long long)lba);
 			err = -EIO;
 		}
 	}

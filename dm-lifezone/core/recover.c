@@ -381,12 +381,18 @@ struct load {
 	bool ro;
 };
 
-/* Nothing more goes to @zone. One that cannot be finished is taken for read-only. */
+/*
+ * Nothing more goes to @zone, if it is open. One that cannot be finished is taken
+ * for read-only.
+ */
 static void finish_zone(struct lz *lz, struct load *l, u32 zone)
 {
 	struct lz_cmd c = { .op = LZ_OP_FINISH, .addr = lz_zone_addr(lz, zone, 0) };
-	int err = l->ro ? 0 : lz_cmd_sync(lz, &c);
+	int err;
 
+	if (l->rep[zone].cond != LZ_COND_OPEN)
+		return;
+	err = l->ro ? 0 : lz_cmd_sync(lz, &c);
 	l->rep[zone].cond = err ? LZ_COND_READONLY : LZ_COND_FULL;
 	if (err)
 		lz_say(lz, 'w', "zone %u cannot be finished: error %d", zone, err);
@@ -426,8 +432,7 @@ static int adopt_free(struct lz *lz, struct load *l, u32 zone)
 		z->state = LZ_ZS_BAD;
 		z->flags |= LZ_ZF_BAD;
 		/* Or the drive would go on counting it as open. */
-		if (rep->cond == LZ_COND_OPEN)
-			finish_zone(lz, l, zone);
+		finish_zone(lz, l, zone);
 		return 0;
 	}
 	if (rep->cond == LZ_COND_EMPTY) {
@@ -484,7 +489,7 @@ static int adopt_data(struct lz *lz, struct load *l, u32 zone)
 	if (lz_planted(LZ_PLANT_WP_NOT_ADOPTED) && rep->cond == LZ_COND_OPEN)
 		z->resv = z->need;
 	z->done = z->resv;
-	if (rep->cond == LZ_COND_OPEN && (z->flags & LZ_ZF_BAD))
+	if (z->flags & LZ_ZF_BAD)
 		finish_zone(lz, l, zone);
 	if (rep->cond == LZ_COND_READONLY || rep->cond == LZ_COND_OFFLINE ||
 	    (z->flags & LZ_ZF_BAD)) {
@@ -542,8 +547,7 @@ static int adopt_meta(struct lz *lz, struct load *l, u32 zone, u32 node_zone)
 	}
 	if (s)
 		s->zone = LZ_NONE;
-	if (rep->cond == LZ_COND_OPEN)
-		finish_zone(lz, l, zone);
+	finish_zone(lz, l, zone);
 	return 0;
 }
 
@@ -573,8 +577,7 @@ static int reconcile(struct lz *lz, struct load *l, u32 node_zone)
 	u32 i;
 
 	/* What is open without need goes first: the drive's limit counts it. */
-	if (l->rep[lz->root_zone ^ 1].cond == LZ_COND_OPEN)
-		finish_zone(lz, l, lz->root_zone ^ 1);
+	finish_zone(lz, l, lz->root_zone ^ 1);
 	close_torn(lz, l);
 	for (i = 2; i < lz->g.nr_zones && !err; i++) {
 		if (lz->zone[i].state == LZ_ZS_FREE ||

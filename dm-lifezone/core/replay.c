@@ -335,6 +335,12 @@ static int check_end(struct lz *lz, const struct walk *k, u32 have, u8 *buf)
 	return 0;
 }
 
+/* Blocks of a zone that may hold something. */
+static u32 written(struct lz *lz, const struct lz_zone_report *rep)
+{
+	return rep->cond == LZ_COND_FULL ? lz->g.zone_cap : rep->wp;
+}
+
 /* lz_replay - applies the journal; leaves js where it ended. */
 int lz_replay(struct lz *lz, const struct lz_zone_report *rep, const struct lz_root *root,
 	      struct lz_replay *r)
@@ -359,8 +365,7 @@ int lz_replay(struct lz *lz, const struct lz_zone_report *rep, const struct lz_r
 	lz->zone[k.zone].state = LZ_ZS_META;
 	while (err > 0) {
 		zone = k.zone;
-		have = rep[zone].cond == LZ_COND_FULL ? lz->g.zone_cap :
-			min(rep[zone].wp, lz->g.zone_cap);
+		have = written(lz, &rep[zone]);
 		if (!hops && have < k.off) {
 			lz_say(lz, 'e',
 			       "root: the journal goes on at zone %u, offset %u, but the zone's write pointer is %u: was it reset, or is a newer root damaged?",
@@ -383,11 +388,8 @@ int lz_replay(struct lz *lz, const struct lz_zone_report *rep, const struct lz_r
 			err = -EUCLEAN;
 		}
 	}
-	if (!err && !lz_planted(LZ_PLANT_JOURNAL_END_UNCHECKED)) {
-		have = rep[k.zone].cond == LZ_COND_FULL ? lz->g.zone_cap :
-			min(rep[k.zone].wp, lz->g.zone_cap);
-		err = check_end(lz, &k, have, buf);
-	}
+	if (!err && !lz_planted(LZ_PLANT_JOURNAL_END_UNCHECKED))
+		err = check_end(lz, &k, written(lz, &rep[k.zone]), buf);
 	lz->js->zone = k.zone;
 	lz->jseq = k.seq;
 	lz_free(k.rec);

@@ -176,7 +176,7 @@ static u32 last_root(struct lz *lz, u32 zone, const struct lz_zone_report *rep,
 	if (rep->cond == LZ_COND_EMPTY)
 		return 0;
 	if (rep->cond == LZ_COND_OPEN || rep->wp < cap) {
-		for (i = min(rep->wp, cap) - 1; i && i < cap; i--) {
+		for (i = rep->wp - 1; i && i < cap; i--) {
 			if (root_at(lz, zone, i, r))
 				return i;
 		}

@@ -8,6 +8,7 @@
  * address and version; the rest of it does not matter.
  */
 #include "ram.h"
+#include "waiting.h"
 
 #define TRIES	2000
 
@@ -267,20 +268,6 @@ int ram_discard(struct ram *r, u64 lba, u64 n)
 		memset(r->version + lba, 0, n * sizeof(*r->version));
 	ram_pump(r);
 	return err;
-}
-
-struct waiting {
-	struct lz_waiter w;
-	bool called;
-	int err;
-};
-
-static void waiting_end(struct lz_waiter *w, int err)
-{
-	struct waiting *x = container_of(w, struct waiting, w);
-
-	x->called = true;
-	x->err = err;
 }
 
 static int wait_for(struct ram *r, struct waiting *x)

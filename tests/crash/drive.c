@@ -778,6 +778,15 @@ bool drive_is_volatile(const struct drive *d)
 	return false;
 }
 
+static void none_in_flight(struct drive_zone *z)
+{
+	z->reads = 0;
+	z->writes = 0;
+	z->appends = 0;
+	z->resets = 0;
+	z->finishes = 0;
+}
+
 void drive_cut(struct drive *d, bool power)
 {
 	u32 how = rnd_below(&d->rnd, CUT_NR);
@@ -804,11 +813,7 @@ void drive_cut(struct drive *d, bool power)
 		d->z[i].done = d->z[i].data;
 		if (power && d->z[i].fault == DRIVE_BROKEN)
 			d->z[i].fault = DRIVE_SOUND;
-		d->z[i].reads = 0;
-		d->z[i].writes = 0;
-		d->z[i].appends = 0;
-		d->z[i].resets = 0;
-		d->z[i].finishes = 0;
+		none_in_flight(&d->z[i]);
 	}
 }
 
@@ -837,11 +842,7 @@ void drive_cut_exact(struct drive *d, const u32 *keep, const struct drive_cmd *h
 		}
 		z->durable = z->data;
 		z->done = z->data;
-		z->reads = 0;
-		z->writes = 0;
-		z->appends = 0;
-		z->resets = 0;
-		z->finishes = 0;
+		none_in_flight(z);
 	}
 }
 

@@ -198,7 +198,7 @@ void drive_complete(struct drive *d, struct drive_cmd *c);
 void drive_cut_exact(struct drive *d, const u32 *keep, const struct drive_cmd *half, u32 n);
 /*
  * All that changes of a drive, in @buf of drive_state_size() bytes. The drive must
- * be a copy (drive_copy()), and come back to states in the reverse order of saving.
+ * have @copy set, and come back to states in the reverse order of saving.
  */
 size_t drive_state_size(const struct drive *d);
 void drive_save(const struct drive *d, void *buf);

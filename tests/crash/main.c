@@ -198,7 +198,6 @@ static void catch_signals(void)
 	u32 i;
 
 	signal(SIGVTALRM, on_alarm);
-
 	for (i = 0; i < ARRAY_SIZE(sigs); i++)
 		signal(sigs[i], on_signal);
 }

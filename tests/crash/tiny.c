@@ -391,7 +391,6 @@ void tiny_issue(u32 kind, u32 lba)
 
 void tiny_format(u32 nr_zones)
 {
-	struct drive *first;
 	char why[200];
 	u32 i;
 
@@ -399,15 +398,13 @@ void tiny_format(u32 nr_zones)
 	if (lz_layout(&tiny_geo, &super, why, sizeof(why)))
 		tiny_fail("%s", why);
 	tiny_blocks = super.logical_blocks;
-	first = drive_new(&tiny_geo, 1);
 	arena_select(0);
 	arena_reset();
 	memset(&tiny, 0, sizeof(tiny));
 	if (tiny_drive)
 		drive_free(tiny_drive);
 	tiny_drive = drive_new(&tiny_geo, 1);
-	drive_copy(tiny_drive, first);
-	drive_free(first);
+	tiny_drive->copy = true;
 	tiny_drive->fail = drive_fails;
 	tiny_drive->reads_anywhere = true;
 	if (lz_format(&tiny_geo, &super, &ops, NULL))

@@ -5,6 +5,7 @@
  * logical block, so data that ends up at another block is recognised.
  */
 #include <stdio.h>
+#include "../../dm-lifezone/tests/waiting.h"
 #include "world.h"
 
 #define LBA_BITS	24
@@ -423,27 +424,13 @@ void users_forget(struct world *w)
 
 /* --- after a recovery --------------------------------------------------------------- */
 
-struct leaf_wait {
-	struct lz_waiter w;
-	bool done;
-	int err;
-};
-
-static void leaf_there(struct lz_waiter *lw, int err)
-{
-	struct leaf_wait *l = container_of(lw, struct leaf_wait, w);
-
-	l->done = true;
-	l->err = err;
-}
-
 static bool wait_for_leaf(struct world *w, u64 leaf)
 {
-	struct leaf_wait l = { .w.fn = leaf_there };
+	struct waiting l = { .w.fn = waiting_end };
 	u32 i;
 
 	lz_leaf_wait(w->lz, leaf, &l.w);
-	for (i = 0; !l.done; i++)
+	for (i = 0; !l.called; i++)
 		if (!host_step(w) || i > 100000)
 			world_fail(w, "leaf %llu never comes", (unsigned long long)leaf);
 	if (l.err && !(w->harmed && w->said))
