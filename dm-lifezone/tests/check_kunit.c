@@ -63,13 +63,7 @@ static void *find_block(struct ram *r, u16 type, u16 level, u64 index)
 
 static void reseal(struct ram *r, struct lz_hdr *h)
 {
-	struct lz_want w = {
-		.uuid = r->si.uuid, .type = le16_to_cpu(h->type), .level = le16_to_cpu(h->level),
-		.addr = le64_to_cpu(h->addr), .index = le64_to_cpu(h->index),
-		.epoch = le64_to_cpu(h->epoch), .seq = le64_to_cpu(h->seq),
-	};
-
-	lz_seal(h, &w, le32_to_cpu(h->count));
+	ram_reseal(h, le32_to_cpu(h->count));
 }
 
 static struct lz_node *leaf0(struct ram *r)
