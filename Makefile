@@ -15,8 +15,8 @@ export VM_ZNS VM_CPUS VM_MEM VM_KERNEL VM_DISK VM_ICOUNT VM_REBOOT VM_PLANTS VM_
 # As it was typed: make must not expand the $ of a shell command.
 export LZ_CMD := $(value CMD)
 
-.PHONY: all module tools vm deps check unit crash exhaust fault fuzz kunit guest debug \
-	bench demo lint clean distclean help install
+.PHONY: all module tools vm deps check unit crash exhaust fault fuzz coverage mutants kunit \
+	guest debug bench demo lint clean distclean help install
 
 all: module tools
 
@@ -52,6 +52,13 @@ fuzz:
 	@$(VM)/deps clang libclang-rt-dev llvm gcc make libc6-dev pkg-config libjson-c-dev uuid-dev
 	@$(MAKE) -s -C tests/fuzz O=$(O)/host/fuzz fuzzers
 	@tests/fuzz/run fuzz $(O)/host/fuzz $(or $(T),60)
+
+coverage:
+	@$(VM)/deps clang libclang-rt-dev llvm gcc make libc6-dev pkg-config libjson-c-dev uuid-dev
+	@tests/coverage/run --list
+
+mutants:
+	@tests/crash/mutate --work $(O)/mutate --jobs $(or $(JOBS),2) $(if $(N),--count $(N))
 
 kunit: deps
 	@$(VM)/kunit
@@ -102,6 +109,8 @@ help:
 # help:   make fault        every allocation and every command fails in turn
 # help:   make fuzz T=60    hostile drives and words: the fuzzers for T seconds in all (wants
 # help:                       clang; "make check" only runs what they found before)
+# help:   make coverage     which branches of the core the tests above reach (wants clang)
+# help:   make mutants N=700  small changes to the core by a program: are they noticed? (hours)
 # help:   make kunit        the core under the kernel's KUnit (UML)
 # help:   make guest T=PAT  guest tests, tests/vm/t/PAT*.sh
 # help:   make lint         checkpatch, sparse, shellcheck, compiler warnings

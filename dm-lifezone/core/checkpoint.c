@@ -237,10 +237,8 @@ static bool merge_one(struct lz *lz, u64 leaf)
 	if (!c) {
 		if (!lz->leaf[leaf])
 			lz_nodes_flush(lz);	/* no memory until others are written */
-		else if (lz->leaf[leaf]->state == LZ_LEAF_ERROR) {
-			lz->ckpt.failed = true;
+		else if (lz->leaf[leaf]->state == LZ_LEAF_ERROR)
 			lz_set_mode(lz, LZ_MODE_FAIL, "a map leaf cannot be read", -EIO);
-		}
 		return false;
 	}
 	r = lz_node_put(lz, &block);
@@ -286,7 +284,7 @@ static bool merge_step(struct lz *lz)
 	bool pending = false;
 	u32 i;
 
-	for (i = 0; i < LZ_MERGE_WINDOW && !k->failed; i++) {
+	for (i = 0; i < LZ_MERGE_WINDOW; i++) {
 		struct lz_merge_slot *s = &k->slot[i];
 
 		if (!s->used && merge_next(lz, &s->leaf))
@@ -584,7 +582,7 @@ static bool ckpt_begin(struct lz *lz)
 	struct lz_ckpt *k = &lz->ckpt;
 	unsigned long flags;
 
-	if (!READ_ONCE(k->wanted) || lz->mode != LZ_MODE_RW)
+	if (!READ_ONCE(k->wanted))
 		return false;
 	WRITE_ONCE(k->wanted, false);
 	spin_lock_irqsave(&lz->list_lock, flags);
@@ -611,7 +609,7 @@ void lz_ckpt_step(struct lz *lz)
 	}
 	if (k->state == LZ_CK_IDLE && !ckpt_begin(lz))
 		return;
-	if (k->failed || k->root_busy)
+	if (k->root_busy)
 		return;
 	do {
 		was = k->state;
@@ -679,7 +677,7 @@ void lz_ckpt_step(struct lz *lz)
 		default:
 			return;
 		}
-	} while (k->state != was && !k->failed);
+	} while (k->state != was);
 }
 
 int lz_ckpt_init(struct lz *lz)

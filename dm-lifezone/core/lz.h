@@ -24,13 +24,15 @@
 #ifdef LZ_TINY		/* for tests that copy the whole of a device many times */
 #define LZ_SHARD_SHIFT		1
 #define LZ_NR_LEAF_LOCKS	2u
-#define LZ_LOG_BLOCKS		3u
+#define LZ_LOG_BLOCKS		1u
 #define LZ_SUM_BLOCKS		1u
 #define LZ_GC_SLOTS		1u
 #define LZ_GC_RUN		4u
 #define LZ_EXTENTS		16u
 #define LZ_ZRECS		64u
 #define LZ_DELTA_MIN		16u
+#define LZ_MERGE_WINDOW		2u
+#define LZ_BATCH_COMMIT		400u
 #else
 #define LZ_SHARD_SHIFT		6
 #define LZ_NR_LEAF_LOCKS	64u
@@ -41,6 +43,8 @@
 #define LZ_EXTENTS		1024u	/* discarded extents in a delta */
 #define LZ_ZRECS		1024u
 #define LZ_DELTA_MIN		256u
+#define LZ_MERGE_WINDOW		32u
+#define LZ_BATCH_COMMIT		8192u	/* updates after which a commit is due */
 #endif
 #define LZ_NR_SHARDS		(1u << LZ_SHARD_SHIFT)
 /* Blocks that share a shard: a run of these is mapped under one lock. */
@@ -59,10 +63,8 @@
 #define LZ_LOG_TRIES		4u	/* failed writes in a row the log bears */
 #define LZ_LEAF_TRIES		3u	/* reads of a map leaf before it is lost */
 #define LZ_LEAF_HOLD_MS		10u	/* for who had it read to look at it */
-#define LZ_MERGE_WINDOW		32u
 #define LZ_BUDGET_DEFAULT	16u
 #define LZ_BUDGET_MAX		64u
-#define LZ_BATCH_COMMIT		8192u	/* updates after which a commit is due */
 #define LZ_EXTENT_MIN		33u	/* shorter discards become single entries */
 #define LZ_RESETS_MAX		4u	/* resets in flight */
 #define LZ_GC_START		3u	/* zones above the reserve at which GC begins */
@@ -385,7 +387,6 @@ struct lz_merge_slot {
  * @clean: the next one is written at an orderly stop
  * @begun: the merge has been prepared
  * @have_victims: metadata zones are being emptied
- * @failed: it cannot be completed
  * @redo: a node had to be written again: its parents have to be, too
  * @restart: the journal begins anew with it
  * @root_tries: attempts to begin a root zone that failed
@@ -413,7 +414,6 @@ struct lz_ckpt {
 	bool clean;
 	bool begun;
 	bool have_victims;
-	bool failed;
 	bool redo;
 	bool restart;
 	bool root_busy;
@@ -726,7 +726,7 @@ bool lz_log_tight(struct lz *lz);
 void lz_meta_release(struct lz *lz);
 
 /* super.c: superblock and roots */
-int lz_super_read(struct lz *lz, struct lz_super_info *si, bool quiet);
+int lz_super_read(struct lz *lz, struct lz_super_info *si);
 int lz_root_find(struct lz *lz, const struct lz_zone_report *rep, struct lz_root *root);
 int lz_read_sync(struct lz *lz, u64 addr, u32 n, void *buf);
 int lz_cmd_sync(struct lz *lz, struct lz_cmd *c);

@@ -113,9 +113,7 @@ static int first_checkpoint(struct lz *lz)
 	}
 	lz_sync(lz);
 	lz->loading = false;
-	if (lz->ckpt.failed || lz->mode != LZ_MODE_RW)
-		return lz->mode == LZ_MODE_RW ? -EUCLEAN : -EIO;
-	return w.arg == 1 ? 0 : -EIO;
+	return w.arg == 1 && lz->mode == LZ_MODE_RW ? 0 : -EIO;
 }
 
 /* The journal needs a place before the cut can name it. */
@@ -621,7 +619,7 @@ static int load(struct lz *lz, struct load *l)
 	int err;
 	u32 i;
 
-	err = lz_super_read(lz, &lz->si, false);
+	err = lz_super_read(lz, &lz->si);
 	if (lz_planted(LZ_PLANT_FOREIGN_WRITTEN) && err == -ENODEV)
 		finish_zone(lz, l, 0);
 	if (err)

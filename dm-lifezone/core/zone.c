@@ -27,7 +27,7 @@ u32 lz_zone_room(const struct lz *lz, const struct lz_zone *z)
 	if (z->closing || left <= owed(unsum))
 		return 0;
 	n = left - owed(unsum + left);
-	while (n < left && n + 1 + owed(unsum + n + 1) <= left)
+	while (n + 1 + owed(unsum + n + 1) <= left)
 		n++;
 	return n + lz_planted(LZ_PLANT_ROOM_OFF_BY_ONE);
 }
@@ -567,7 +567,7 @@ static enum step zone_next(struct lz *lz, struct lz_zone *z, struct lz_open *o)
 			n -= n % LZ_SUMMARY_ENTRIES;
 		blocks = owed(n);
 		/* A short one early may only take room that is not owed. */
-		if (!n || blocks + owed(o->unsum - n) > left)
+		if (blocks + owed(o->unsum - n) > left)
 			return STEP_NONE;
 		summarise(lz, z, o, n, blocks);
 		o->got += n;
@@ -575,7 +575,7 @@ static enum step zone_next(struct lz *lz, struct lz_zone *z, struct lz_open *o)
 		z->resv += blocks;
 		return STEP_SUBMIT;
 	}
-	if (!last || pending)
+	if (!last)
 		return STEP_NONE;
 	if (!left)
 		return STEP_FULL;

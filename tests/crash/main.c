@@ -275,8 +275,7 @@ static bool campaign(u64 cuts, u32 seconds, struct tally *t, struct failure *fai
 			catch_signals();
 			arm_watchdog();
 			work(nr_worlds, deadline);
-			fflush(stdout);
-			_exit(0);
+			exit(0);
 		}
 	}
 	memset(t, 0, sizeof(*t));
