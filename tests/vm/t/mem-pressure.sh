@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 # proves: swap on a lifezone device under a memory hog, and writers short of memory beside it: no I/O waits 30 s, no data is lost
-# vm: VM_ZNS=size=1G,zone=16M,cap=12M,open=14,active=14 VM_MEM=512M VM_ICOUNT=idle
+# vm: VM_ZNS=size=832M,zone=16M,cap=12M,open=14,active=14 VM_MEM=512M VM_ICOUNT=idle
 # timeout: 400
 . tests/vm/lib.sh
 
@@ -29,7 +29,9 @@ must dmsetup message m 0 @stats_create - /1 1 histogram:1000,5000,30000 >/dev/nu
 half=$(($(lz_sectors "$DEV") / 2 & ~2047))
 must dmsetup create swap --table "0 $half linear /dev/mapper/m 0"
 must dmsetup create fs --table "0 $half linear /dev/mapper/m $half"
-must mkfs.ext4 -q -F /dev/mapper/fs
+# Full, so that zones have to be cleaned meanwhile.
+must dd if=/dev/zero of=/dev/mapper/m bs=256k oflag=direct count=$((half / 256)) status=none
+must mkfs.ext4 -q -F -E nodiscard /dev/mapper/fs
 must mount /dev/mapper/fs "$MNT"
 must mkswap -q /dev/mapper/swap
 must swapon /dev/mapper/swap
@@ -37,7 +39,7 @@ must swapon /dev/mapper/swap
 note "hogs and writers; $(awk '/^MemAvailable/ { print $2 / 1024 }' /proc/meminfo) MiB of memory"
 pids=()
 for i in 1 2; do
-	timeout 300 $hog memory 180 1 $i >"$W/hog.$i" 2>&1 &
+	timeout 300 $hog memory 180 2 $i >"$W/hog.$i" 2>&1 &
 	pids+=($!)
 done
 for i in 1 2 3; do
@@ -68,5 +70,6 @@ note "I/O shorter than 1, 5, 30 s, longer: $below_1 $below_5 $below_30 $above"
 equal "$above" 0 "I/O that waited for more than 30 s"
 must dmsetup remove swap
 must dmsetup remove fs
+[ "$(lz_status m gc_copies)" -gt 0 ] || fail "nothing was cleaned"
 must lz_remove m
 lz_check "$DEV"
