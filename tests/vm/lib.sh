@@ -25,9 +25,16 @@ must() { "$@" || fail "status $?: $*"; }
 mustnt() { if "$@"; then fail "succeeded but must not: $*"; fi; }
 # equal GOT WANTED WHAT
 equal() { [ "$1" = "$2" ] || fail "${3:-value}: got '$1', want '$2'"; }
+# Bounds are for the stock kernel; others are slower (run).
+timeout() {
+	case $1 in
+	[0-9]*) command timeout $(($1 * ${LZ_TEST_SCALE:-1})) "${@:2}" ;;
+	*)	command timeout "$@" ;;
+	esac
+}
 # wait_for SECONDS CMD...: until CMD succeeds
 wait_for() {
-	local n=$(($1 * 10))
+	local n=$(($1 * 10 * ${LZ_TEST_SCALE:-1}))
 	shift
 	while ! "$@"; do
 		[ $n -gt 0 ] || return 1
