@@ -399,6 +399,45 @@ static void recover_lost_leaf(struct kunit *test)
 	ram_check(r);
 }
 
+/* Fewer zones may be open than are, and one of those cannot be finished. */
+static void recover_finish_error(struct kunit *test)
+{
+	struct ram *r = test->priv;
+	u32 open[LZ_NR_CLASSES], n = 0, i, failed = 0;
+	struct lz_info info;
+
+	r->o.policy = LZ_POLICY_SLA;
+	ram_stop(r);
+	again(r);
+	for (i = 0; i < LZ_NR_CLASSES; i++)
+		KUNIT_ASSERT_EQ(test, ram_write(r, i, 20 * i, 20), 0);
+	KUNIT_ASSERT_EQ(test, ram_flush(r), 0);
+	lz_get_info(r->lz, &info);
+	for (i = 0; i < LZ_NR_CLASSES; i++) {
+		if (info.class_open[i] != ~0u && (!n || open[n - 1] != info.class_open[i]))
+			open[n++] = info.class_open[i];
+	}
+	KUNIT_ASSERT_GT(test, n, 3u);
+	ram_cut(r);
+	for (i = 0; i < n; i++)
+		r->zone[open[i]].fail = 1 << LZ_OP_FINISH;
+	r->o.max_open = 4;
+	again(r);
+	KUNIT_EXPECT_TRUE_MSG(test, strstr(r->said, "cannot be finished"), "(%s)", r->said);
+	/* It is set aside, or has been cleaned and reset since. */
+	for (i = 0; i < n; i++) {
+		const struct lz_zone *z = &r->lz->zone[open[i]];
+
+		failed += (z->flags & (LZ_ZF_BAD | LZ_ZF_WORN)) != 0;
+		KUNIT_EXPECT_EQ(test, z->flags & (LZ_ZF_BAD | LZ_ZF_WORN) ? 0 : z->state,
+				z->flags & (LZ_ZF_BAD | LZ_ZF_WORN) ? 0 : LZ_ZS_OPEN);
+	}
+	KUNIT_EXPECT_GT(test, failed, 0u);
+	ram_verify(r);
+	KUNIT_ASSERT_EQ(test, ram_flush(r), 0);
+	ram_check(r);
+}
+
 /* Metadata that cannot be written ends the device, and says so to all who wait. */
 static void recover_journal_error(struct kunit *test)
 {
@@ -480,6 +519,7 @@ static struct kunit_case recover_cases[] = {
 	KUNIT_CASE(recover_zone_now_log),
 	KUNIT_CASE(recover_short_zone_table),
 	KUNIT_CASE(recover_lost_leaf),
+	KUNIT_CASE(recover_finish_error),
 	KUNIT_CASE(recover_journal_error),
 	KUNIT_CASE(recover_timer),
 	KUNIT_CASE(recover_live_options),
