@@ -91,10 +91,8 @@ static int super_at(struct lz *lz, u32 zone, u32 off, struct lz_super *s, bool q
 	int err = lz_read_sync(lz, w.addr, 1, s);
 	char why[160] = "";
 
-	if (err) {
-		lz_say(lz, 'w', "root zone %u cannot be read: error %d", zone, err);
+	if (err)
 		return err;
-	}
 	if (memcmp(s->text, LZ_SUPER_TEXT, sizeof(s->text)) &&
 	    (le32_to_cpu(s->h.magic) != LZ_MAGIC || le16_to_cpu(s->h.type) != LZ_BT_SUPER))
 		return 0;
@@ -129,6 +127,8 @@ int lz_super_read(struct lz *lz, struct lz_super_info *si, bool quiet)
 			if (got == -EUCLEAN && err == -ENODEV)
 				err = got;
 		}
+		if (got < 0 && got != -EUCLEAN && !quiet)
+			lz_say(lz, 'w', "root zone %u cannot be read: error %d", i, got);
 		if (got <= 0 || (!err && !younger(s, epoch, seq)))
 			continue;
 		epoch = le64_to_cpu(s->h.epoch);
@@ -155,36 +155,51 @@ int lz_probe(const struct lz_geometry *g, const struct lz_ops *ops, void *ctx,
 	lz = lz_new(g, &o, ops, ctx);
 	if (!lz)
 		return -ENOMEM;
-	err = lz_super_read(lz, si, false);
+	/* Who loads the device is told more, once. */
+	err = lz_super_read(lz, si, true);
+	if (err)
+		err = lz_super_read(lz, si, false);
 	lz_free_device(lz);
 	return err;
 }
 
-static bool root_at(struct lz *lz, u32 zone, u32 off, struct lz_root *r)
+/* Looking for roots in a zone: how many blocks of it could not be read. */
+struct search {
+	struct lz *lz;
+	u32 zone;
+	u32 unread;
+};
+
+static bool root_at(struct search *s, u32 off, struct lz_root *r)
 {
 	struct lz_want w = {
-		.uuid = lz->si.uuid, .type = LZ_BT_ROOT, .addr = lz_zone_addr(lz, zone, off),
+		.uuid = s->lz->si.uuid, .type = LZ_BT_ROOT,
+		.addr = lz_zone_addr(s->lz, s->zone, off),
 	};
 
-	return !lz_read_sync(lz, w.addr, 1, r) && lz_valid(r, &w, NULL, 0);
+	if (!lz_read_sync(s->lz, w.addr, 1, r))
+		return lz_valid(r, &w, NULL, 0);
+	s->unread++;
+	return false;
 }
 
-/* Offset of the last root in @zone, 0: none. */
-static u32 last_root(struct lz *lz, u32 zone, const struct lz_zone_report *rep,
-		     struct lz_root *r)
+/* Offset of the last root in its zone, 0: none. */
+static u32 last_root(struct search *s, const struct lz_zone_report *rep, struct lz_root *r)
 {
-	u32 cap = lz->g.zone_cap, lo = 0, hi, i;
+	u32 cap = s->lz->g.zone_cap, lo = 0, hi, i;
 
-	if (rep->cond == LZ_COND_EMPTY)
+	if (rep->cond == LZ_COND_OFFLINE)
+		s->unread = LZ_ROOT_COPIES;
+	if (rep->cond == LZ_COND_OFFLINE || rep->cond == LZ_COND_EMPTY)
 		return 0;
 	if (rep->cond == LZ_COND_OPEN || rep->wp < cap) {
 		for (i = min(rep->wp, cap) - 1; i && i < cap; i--) {
-			if (root_at(lz, zone, i, r))
+			if (root_at(s, i, r))
 				return i;
 		}
 		return 0;
 	}
-	if (root_at(lz, zone, cap - 1, r))
+	if (root_at(s, cap - 1, r))
 		return cap - 1;
 	/*
 	 * Full by its state only: roots stand at the front, and what follows is
@@ -193,13 +208,13 @@ static u32 last_root(struct lz *lz, u32 zone, const struct lz_zone_report *rep,
 	for (hi = cap; lo + 1 < hi;) {
 		u32 mid = (lo + hi) / 2;
 
-		if (root_at(lz, zone, mid, r))
+		if (root_at(s, mid, r))
 			lo = mid;
 		else
 			hi = mid;
 	}
 	for (i = lo + 1; i < min(lo + 33, cap); i++) {
-		if (root_at(lz, zone, i, r))
+		if (root_at(s, i, r))
 			lo = i;
 	}
 	return lo;
@@ -223,20 +238,41 @@ static bool root_counts(struct lz *lz, u32 zone, u32 off, void *buf)
 }
 
 /*
+ * Where all copies of a root may be among what cannot be read, there may be a newer
+ * one: an older one must not be taken for it, for what it leads to has been reset.
+ * But a zone is begun when the other is full.
+ */
+static int check_unread(struct lz *lz, const struct search *s, const struct lz_zone_report *rep,
+			u64 best)
+{
+	u32 other = s->zone ^ 1;
+
+	if (s->unread < LZ_ROOT_COPIES)
+		return 0;
+	if (best && lz->root_zone == other && rep[other].cond == LZ_COND_OPEN)
+		return 0;
+	lz_say(lz, 'e', "root zone %u cannot be read, and may hold a newer checkpoint than %llu",
+	       s->zone, (unsigned long long)best);
+	return -EIO;
+}
+
+/*
  * lz_root_find - the newest root. Sets root_zone and root_off, where the next
  * one goes.
  */
 int lz_root_find(struct lz *lz, const struct lz_zone_report *rep, struct lz_root *root)
 {
+	struct search s[2] = { { .lz = lz, .zone = 0 }, { .lz = lz, .zone = 1 } };
 	struct lz_root *r = lz_alloc_blocks(1);
 	u32 i, off, best_off = 0;
 	u64 best = 0;
+	int err = 0;
 
 	if (!r)
 		return -ENOMEM;
 	for (i = 0; i < 2; i++) {
-		off = last_root(lz, i, &rep[i], r);
-		if (!off || !root_counts(lz, i, off, r) || !root_at(lz, i, off, r) ||
+		off = last_root(&s[i], &rep[i], r);
+		if (!off || !root_counts(lz, i, off, r) || !root_at(&s[i], off, r) ||
 		    le64_to_cpu(r->h.seq) <= best ||
 		    (lz_planted(LZ_PLANT_OLDER_ROOT_TAKEN) && best))
 			continue;
@@ -247,6 +283,10 @@ int lz_root_find(struct lz *lz, const struct lz_zone_report *rep, struct lz_root
 		lz->root_off = rep[i].cond == LZ_COND_OPEN ? rep[i].wp : lz->g.zone_cap;
 	}
 	lz_free_blocks(r);
+	for (i = 0; i < 2 && !err; i++)
+		err = check_unread(lz, &s[i], rep, best);
+	if (err)
+		return err;
 	if (!best)
 		lz_say(lz, 'e', "no valid checkpoint root in zones 0 and 1");
 	/* A root cut short while it was written looks the same, and is not missed. */

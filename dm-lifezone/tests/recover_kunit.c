@@ -311,6 +311,50 @@ static void recover_one_root_zone(struct kunit *test)
 	ram_verify(r);
 }
 
+/* A root zone that cannot be read may hold the newest root, unless the other does. */
+static void recover_root_unread(struct kunit *test)
+{
+	struct ram *r = test->priv;
+	u32 i, newest;
+
+	for (i = 0; i < r->g.zone_cap + 20; i++)
+		KUNIT_ASSERT_EQ(test, ram_checkpoint(r), 0);
+	KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_LONG, 0, 300), 0);
+	ram_stop(r);
+	newest = r->zone[0].cond == LZ_COND_FULL ? 1 : 0;
+	KUNIT_ASSERT_EQ(test, r->zone[newest].cond, LZ_COND_OPEN);
+	r->said[0] = 0;
+	r->zone[newest].fail = 1 << LZ_OP_READ;
+	KUNIT_EXPECT_EQ(test, ram_load(r, 0), -EIO);
+	KUNIT_EXPECT_TRUE_MSG(test, strstr(r->said, "may hold a newer"), "(%s)", r->said);
+	r->zone[newest].fail = 0;
+	r->zone[newest ^ 1].fail = 1 << LZ_OP_READ;
+	again(r);
+	ram_verify(r);
+}
+
+/* Probing a device says nothing that loading it will say. */
+static void recover_said_once(struct kunit *test)
+{
+	struct ram *r = test->priv;
+	struct lz_super_info si;
+	const char *first;
+
+	ram_stop(r);
+	((u8 *)ram_block(r, 0))[300] ^= 1;
+	r->said[0] = 0;
+	KUNIT_ASSERT_EQ(test, lz_probe(&r->g, &ram_ops, r, &si), 0);
+	again(r);
+	first = strstr(r->said, "superblock");
+	KUNIT_ASSERT_NOT_NULL(test, first);
+	KUNIT_EXPECT_TRUE_MSG(test, !strstr(strchr(first, '\n'), "superblock"), "(%s)", r->said);
+	ram_stop(r);
+	((u8 *)ram_block(r, 1))[300] ^= 1;
+	r->said[0] = 0;
+	KUNIT_EXPECT_EQ(test, lz_probe(&r->g, &ram_ops, r, &si), -EUCLEAN);
+	KUNIT_EXPECT_TRUE_MSG(test, strstr(r->said, "no superblock is whole"), "(%s)", r->said);
+}
+
 /*
  * The journal may tell of a zone's life with data that was over before the same
  * checkpoint wrote nodes there.
@@ -516,6 +560,8 @@ static struct kunit_case recover_cases[] = {
 	KUNIT_CASE(recover_random),
 	KUNIT_CASE(recover_read_only),
 	KUNIT_CASE(recover_one_root_zone),
+	KUNIT_CASE(recover_root_unread),
+	KUNIT_CASE(recover_said_once),
 	KUNIT_CASE(recover_zone_now_log),
 	KUNIT_CASE(recover_short_zone_table),
 	KUNIT_CASE(recover_lost_leaf),
