@@ -726,7 +726,7 @@ bool lz_log_tight(struct lz *lz);
 void lz_meta_release(struct lz *lz);
 
 /* super.c: superblock and roots */
-int lz_super_read(struct lz *lz, struct lz_super_info *si);
+int lz_super_read(struct lz *lz, struct lz_super_info *si, bool quiet);
 int lz_root_find(struct lz *lz, const struct lz_zone_report *rep, struct lz_root *root);
 int lz_read_sync(struct lz *lz, u64 addr, u32 n, void *buf);
 int lz_cmd_sync(struct lz *lz, struct lz_cmd *c);
