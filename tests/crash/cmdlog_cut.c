@@ -241,7 +241,7 @@ static void verify(void)
 			continue;
 		}
 		if (err)
-			cmdlog_fail(log_now, "after a cut: lz_read_begin of block %u: %d", lba, err);
+			cmdlog_fail(log_now, "after a cut: block %u cannot be read: %d", lba, err);
 		for (i = 0; i < r.nblocks; i++)
 			compare(lba + i, r.addr == LZ_NOWHERE ? r.addr : r.addr + i);
 		lba += r.nblocks;
