@@ -15,8 +15,8 @@ export VM_ZNS VM_CPUS VM_MEM VM_KERNEL VM_DISK VM_ICOUNT VM_REBOOT VM_PLANTS VM_
 # As it was typed: make must not expand the $ of a shell command.
 export LZ_CMD := $(value CMD)
 
-.PHONY: all module tools vm deps check unit crash exhaust fuzz kunit guest logs debug \
-	bench demo lint clean distclean help install
+.PHONY: all module tools vm deps check unit crash exhaust fault fuzz coverage mutants kunit \
+	guest logs debug bench demo lint clean distclean help install
 
 all: module tools
 
@@ -45,10 +45,20 @@ crash:
 exhaust:
 	@$(MAKE) -s -C tests/crash O=$(O)/host/crash exhaust
 
+fault:
+	@$(MAKE) -s -C tests/crash O=$(O)/host/crash fault
+
 fuzz:
 	@$(VM)/deps clang libclang-rt-dev llvm gcc make libc6-dev pkg-config libjson-c-dev uuid-dev
 	@$(MAKE) -s -C tests/fuzz O=$(O)/host/fuzz fuzzers
 	@tests/fuzz/run fuzz $(O)/host/fuzz $(or $(T),60)
+
+coverage:
+	@$(VM)/deps clang libclang-rt-dev llvm gcc make libc6-dev pkg-config libjson-c-dev uuid-dev
+	@tests/coverage/run --list
+
+mutants:
+	@tests/crash/mutate --work $(O)/mutate --jobs $(or $(JOBS),2) $(if $(N),--count $(N))
 
 kunit: deps
 	@$(VM)/kunit
@@ -99,8 +109,11 @@ help:
 # help:   make unit         unit tests of the kernel-free core, on the host
 # help:   make crash        power cuts of random schedules, from a seed
 # help:   make exhaust      every cut of every short sequence on the smallest drive
+# help:   make fault        every allocation and every command fails in turn
 # help:   make fuzz T=60    hostile drives and words: the fuzzers for T seconds in all (wants
 # help:                       clang; "make check" only runs what they found before)
+# help:   make coverage     which branches of the core the tests above reach (wants clang)
+# help:   make mutants N=700  small changes to the core by a program: are they noticed? (hours)
 # help:   make kunit        the core under the kernel's KUnit (UML)
 # help:   make guest T=PAT  guest tests, tests/vm/t/PAT*.sh
 # help:   make logs N=20    every cut of what the module told a drive in N short loads (SEED=)

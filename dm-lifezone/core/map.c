@@ -82,8 +82,6 @@ static bool ext_covers(struct lz *lz, const struct lz_delta *d, u64 lba)
 	bool yes;
 	u64 end;
 
-	if (likely(!READ_ONCE(lz->nr_ext_any)))
-		return false;
 	spin_lock(&lz->ext_lock);
 	yes = lz_ext_find(d, lba, &end);
 	spin_unlock(&lz->ext_lock);
@@ -224,13 +222,12 @@ u32 lz_map_run(struct lz *lz, u64 lba, u32 want, u64 *addr)
 		bool more = true;
 
 		spin_lock_irqsave(&s->lock, flags);
-		for (; more && lba + n < end; n++) {
+		for (; lba + n < end; n++) {
 			u64 a = get_locked(lz, s, &p, lba + n);
 
 			if (!n)
 				*addr = a;
-			else if (a != (*addr < LZ_NOWHERE ? *addr + n : *addr))
-				more = false;
+			more = a == (*addr < LZ_NOWHERE ? *addr + n : *addr);
 			if (!more)
 				break;
 		}

@@ -179,7 +179,7 @@ void lz_nodes_step(struct lz *lz)
 	for (i = 0; i < LZ_NODE_BUFS; i++) {
 		struct lz_nbuf *b = &lz->nbuf[i];
 
-		if (b->state == LZ_NB_WRITE && !b->busy && !lz->ckpt.failed)
+		if (b->state == LZ_NB_WRITE && !b->busy)
 			send(lz, b);
 	}
 }

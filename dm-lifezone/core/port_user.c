@@ -46,9 +46,15 @@ static void shift_init(void)
 	u8 zeros[LANE] = {};
 	u32 i, j;
 
-	for (i = 0; i < 4; i++)
-		for (j = 0; j < 256; j++)
-			shift_table[i][j] = crc_by_table(j << 8 * i, zeros, LANE);
+	/* It is linear: what its bits become, joined, is what a byte becomes. */
+	for (i = 0; i < 4; i++) {
+		for (j = 1; j < 256; j++) {
+			u32 low = j & -j, *t = shift_table[i];
+
+			t[j] = j == low ? crc_by_table(j << 8 * i, zeros, LANE) :
+			       t[low] ^ t[j ^ low];
+		}
+	}
 }
 
 static u32 shift(u32 c)
@@ -113,9 +119,10 @@ static void crc_init(void)
 					  crc_table[0][crc_table[j - 1][i] & 255];
 #ifdef __x86_64__
 	__builtin_cpu_init();
-	shift_init();
-	if (__builtin_cpu_supports("sse4.2"))
+	if (__builtin_cpu_supports("sse4.2")) {
+		shift_init();
 		crc_by = crc_by_cpu;
+	}
 #endif
 }
 

@@ -19,11 +19,5 @@
  */
 bool lz_reset_due(enum lz_reset how, u8 class, bool full)
 {
-	switch (how) {
-	case LZ_RESET_LAZY:
-		return full || class != LZ_CLASS_SHORT;
-	case LZ_RESET_EAGER:
-	default:
-		return true;
-	}
+	return how != LZ_RESET_LAZY || full || class != LZ_CLASS_SHORT;
 }

@@ -113,9 +113,7 @@ static int first_checkpoint(struct lz *lz)
 	}
 	lz_sync(lz);
 	lz->loading = false;
-	if (lz->ckpt.failed || lz->mode != LZ_MODE_RW)
-		return lz->mode == LZ_MODE_RW ? -EUCLEAN : -EIO;
-	return w.arg == 1 ? 0 : -EIO;
+	return w.arg == 1 && lz->mode == LZ_MODE_RW ? 0 : -EIO;
 }
 
 /* The journal needs a place before the cut can name it. */
@@ -383,12 +381,18 @@ struct load {
 	bool ro;
 };
 
-/* Nothing more goes to @zone. One that cannot be finished is taken for read-only. */
+/*
+ * Nothing more goes to @zone, if it is open. One that cannot be finished is taken
+ * for read-only.
+ */
 static void finish_zone(struct lz *lz, struct load *l, u32 zone)
 {
 	struct lz_cmd c = { .op = LZ_OP_FINISH, .addr = lz_zone_addr(lz, zone, 0) };
-	int err = l->ro ? 0 : lz_cmd_sync(lz, &c);
+	int err;
 
+	if (l->rep[zone].cond != LZ_COND_OPEN)
+		return;
+	err = l->ro ? 0 : lz_cmd_sync(lz, &c);
 	l->rep[zone].cond = err ? LZ_COND_READONLY : LZ_COND_FULL;
 	if (err)
 		lz_say(lz, 'w', "zone %u cannot be finished: error %d", zone, err);
@@ -396,7 +400,7 @@ static void finish_zone(struct lz *lz, struct load *l, u32 zone)
 		lz_count(lz, LZ_ST_FINISHES_LOAD, 1);
 }
 
-static int reset_stale(struct lz *lz, u32 zone)
+static int reset_stale(struct lz *lz, struct load *l, u32 zone)
 {
 	struct lz_cmd c = { .op = LZ_OP_RESET, .addr = lz_zone_addr(lz, zone, 0) };
 	int err = lz_cmd_sync(lz, &c);
@@ -406,6 +410,9 @@ static int reset_stale(struct lz *lz, u32 zone)
 		lz_say(lz, 'w', "zone %u cannot be reset (error %d): set aside", zone, err);
 		z->state = LZ_ZS_BAD;
 		z->flags = LZ_ZF_BAD;
+		/* Or the drive would go on counting it as open. */
+		if (l->rep[zone].cond == LZ_COND_OPEN)
+			finish_zone(lz, l, zone);
 		return 0;
 	}
 	lz_count(lz, LZ_ST_RESETS_STALE, 1);
@@ -428,8 +435,7 @@ static int adopt_free(struct lz *lz, struct load *l, u32 zone)
 		z->state = LZ_ZS_BAD;
 		z->flags |= LZ_ZF_BAD;
 		/* Or the drive would go on counting it as open. */
-		if (rep->cond == LZ_COND_OPEN)
-			finish_zone(lz, l, zone);
+		finish_zone(lz, l, zone);
 		return 0;
 	}
 	if (rep->cond == LZ_COND_EMPTY) {
@@ -442,7 +448,7 @@ static int adopt_free(struct lz *lz, struct load *l, u32 zone)
 	}
 	if (rep->cond == LZ_COND_OPEN || l->stale < lz->si.meta_zones) {
 		l->stale++;
-		return reset_stale(lz, zone);
+		return reset_stale(lz, l, zone);
 	}
 	z->state = LZ_ZS_FREE;
 	list_add_tail(&z->list, &lz->stale);
@@ -486,7 +492,7 @@ static int adopt_data(struct lz *lz, struct load *l, u32 zone)
 	if (lz_planted(LZ_PLANT_WP_NOT_ADOPTED) && rep->cond == LZ_COND_OPEN)
 		z->resv = z->need;
 	z->done = z->resv;
-	if (rep->cond == LZ_COND_OPEN && (z->flags & LZ_ZF_BAD))
+	if (z->flags & LZ_ZF_BAD)
 		finish_zone(lz, l, zone);
 	if (rep->cond == LZ_COND_READONLY || rep->cond == LZ_COND_OFFLINE ||
 	    (z->flags & LZ_ZF_BAD)) {
@@ -544,8 +550,7 @@ static int adopt_meta(struct lz *lz, struct load *l, u32 zone, u32 node_zone)
 	}
 	if (s)
 		s->zone = LZ_NONE;
-	if (rep->cond == LZ_COND_OPEN)
-		finish_zone(lz, l, zone);
+	finish_zone(lz, l, zone);
 	return 0;
 }
 
@@ -575,8 +580,7 @@ static int reconcile(struct lz *lz, struct load *l, u32 node_zone)
 	u32 i;
 
 	/* What is open without need goes first: the drive's limit counts it. */
-	if (l->rep[lz->root_zone ^ 1].cond == LZ_COND_OPEN)
-		finish_zone(lz, l, lz->root_zone ^ 1);
+	finish_zone(lz, l, lz->root_zone ^ 1);
 	close_torn(lz, l);
 	for (i = 2; i < lz->g.nr_zones && !err; i++) {
 		if (lz->zone[i].state == LZ_ZS_FREE ||
@@ -615,7 +619,7 @@ static int load(struct lz *lz, struct load *l)
 	int err;
 	u32 i;
 
-	err = lz_super_read(lz, &lz->si, false);
+	err = lz_super_read(lz, &lz->si);
 	if (lz_planted(LZ_PLANT_FOREIGN_WRITTEN) && err == -ENODEV)
 		finish_zone(lz, l, 0);
 	if (err)

@@ -367,7 +367,7 @@ static bool slots_step(struct lz *lz)
 
 		if (s->state == LZ_SL_RESERVE && s->error)
 			slot_lost(lz, s);
-		if (s->state == LZ_SL_RESERVE && lz->mode == LZ_MODE_RW)
+		if (s->state == LZ_SL_RESERVE)
 			slot_append(lz, s);
 		/* A stop does not wait for room: what was not copied stays where it is. */
 		if (s->state == LZ_SL_RESERVE && lz->stopping) {
@@ -508,7 +508,7 @@ void lz_gc_step(struct lz *lz)
 	bool idle;
 
 	if (gc->state == LZ_GC_IDLE) {
-		if (lz->mode == LZ_MODE_RW && !lz->stopping && !lz->loading)
+		if (!lz->stopping && !lz->loading)
 			gc_begin(lz);
 		return;
 	}

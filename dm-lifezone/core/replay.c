@@ -53,8 +53,8 @@ static int replay_map(struct lz *lz, const struct lz_jrec *rec, struct lz_replay
 	u32 len = lz_jrec_len(rec), zone = lz_addr_zone(lz, addr), off = lz_addr_off(lz, addr);
 	struct lz_zone *z;
 
-	if (lba + len > lz->si.logical_blocks || addr >= LZ_NOWHERE || zone < 2 ||
-	    zone >= lz->si.nr_zones || off + len > lz->g.zone_cap)
+	if (lba + len > lz->si.logical_blocks || zone < 2 || zone >= lz->si.nr_zones ||
+	    off + len > lz->g.zone_cap)
 		return bad_record(lz, rec, "past the device or the drive");
 	if (atomic_read(&lz->active->used) + len > 2 * lz->delta_cap)
 		return bad_record(lz, rec, "more updates than a journal may hold");
@@ -73,7 +73,7 @@ static int replay_discard(struct lz *lz, const struct lz_jrec *rec)
 {
 	u64 lba = lz_jrec_lba(rec), n = lz_jrec_b(rec);
 
-	if (!n || n > lz->si.logical_blocks || lba > lz->si.logical_blocks - n)
+	if (n > lz->si.logical_blocks || lba > lz->si.logical_blocks - n)
 		return bad_record(lz, rec, "past the device");
 	if (n >= LZ_EXTENT_MIN) {
 		if (!lz_map_discard_replay(lz, lba, n))
@@ -99,8 +99,6 @@ static int replay_zone(struct lz *lz, const struct lz_jrec *rec, struct lz_repla
 		return 0;
 	switch (lz_jrec_type(rec)) {
 	case LZ_JR_ZOPEN:
-		if (lz_jrec_len(rec) >= LZ_NR_CLASSES)
-			return bad_record(lz, rec, "no such class");
 		if (z->state == LZ_ZS_META)
 			return bad_record(lz, rec, "the metadata log is in it");
 		/*
@@ -117,7 +115,7 @@ static int replay_zone(struct lz *lz, const struct lz_jrec *rec, struct lz_repla
 		z->need = 0;
 		break;
 	case LZ_JR_ZSUM:
-		if (!lz_jrec_len(rec) || lz_jrec_len(rec) > LZ_SUM_BLOCKS ||
+		if (lz_jrec_len(rec) > LZ_SUM_BLOCKS ||
 		    (u64)(u32)b + lz_jrec_len(rec) > lz->g.zone_cap)
 			return bad_record(lz, rec, "no such summary");
 		z->head = b;
@@ -337,6 +335,12 @@ static int check_end(struct lz *lz, const struct walk *k, u32 have, u8 *buf)
 	return 0;
 }
 
+/* Blocks of a zone that may hold something. */
+static u32 written(struct lz *lz, const struct lz_zone_report *rep)
+{
+	return rep->cond == LZ_COND_FULL ? lz->g.zone_cap : rep->wp;
+}
+
 /* lz_replay - applies the journal; leaves js where it ended. */
 int lz_replay(struct lz *lz, const struct lz_zone_report *rep, const struct lz_root *root,
 	      struct lz_replay *r)
@@ -346,13 +350,14 @@ int lz_replay(struct lz *lz, const struct lz_zone_report *rep, const struct lz_r
 		.zone = lz_addr_zone(lz, addr), .off = lz_addr_off(lz, addr),
 		.seq = le64_to_cpu(root->journal_seq), .epoch = le64_to_cpu(root->h.epoch),
 	};
-	u8 *buf = lz_alloc_blocks(READ_BLOCKS);
-	u32 have, i, zone, hops = 0;
+	u8 *buf = lz_alloc_blocks(min(READ_BLOCKS, lz->append_max));
+	bool linked = false;
+	u32 have, i, zone;
 	int err = 1;
 
 	if (!buf)
 		return -ENOMEM;
-	if (addr >= LZ_NOWHERE || k.zone < 2 || k.zone >= lz->si.nr_zones) {
+	if (k.zone < 2 || k.zone >= lz->si.nr_zones) {
 		lz_say(lz, 'e', "root: the journal begins at block %llu, past the drive",
 		       (unsigned long long)addr);
 		lz_free_blocks(buf);
@@ -361,9 +366,8 @@ int lz_replay(struct lz *lz, const struct lz_zone_report *rep, const struct lz_r
 	lz->zone[k.zone].state = LZ_ZS_META;
 	while (err > 0) {
 		zone = k.zone;
-		have = rep[zone].cond == LZ_COND_FULL ? lz->g.zone_cap :
-			min(rep[zone].wp, lz->g.zone_cap);
-		if (!hops && have < k.off) {
+		have = written(lz, &rep[zone]);
+		if (!linked && have < k.off) {
 			lz_say(lz, 'e',
 			       "root: the journal goes on at zone %u, offset %u, but the zone's write pointer is %u: was it reset, or is a newer root damaged?",
 			       zone, k.off, have);
@@ -380,16 +384,11 @@ int lz_replay(struct lz *lz, const struct lz_zone_report *rep, const struct lz_r
 		}
 		for (i = 0; i < have && err > 0 && zone == k.zone; i++)
 			err = walk_block(lz, &k, buf + (size_t)i * LZ_BLOCK_SIZE, r);
-		if (zone != k.zone && ++hops > lz->si.nr_zones) {
-			lz_say(lz, 'e', "journal: its links run in a circle");
-			err = -EUCLEAN;
-		}
+		/* Links cannot run in a circle: numbers only rise. */
+		linked |= zone != k.zone;
 	}
-	if (!err && !lz_planted(LZ_PLANT_JOURNAL_END_UNCHECKED)) {
-		have = rep[k.zone].cond == LZ_COND_FULL ? lz->g.zone_cap :
-			min(rep[k.zone].wp, lz->g.zone_cap);
-		err = check_end(lz, &k, have, buf);
-	}
+	if (!err && !lz_planted(LZ_PLANT_JOURNAL_END_UNCHECKED))
+		err = check_end(lz, &k, written(lz, &rep[k.zone]), buf);
 	lz->js->zone = k.zone;
 	lz->jseq = k.seq;
 	lz_free(k.rec);

@@ -38,7 +38,7 @@ int lz_read_sync(struct lz *lz, u64 addr, u32 n, void *buf)
 }
 
 /* Promises no more, and keeps back no less, than a format of this geometry would. */
-static int check_layout(struct lz *lz, const struct lz_super_info *si, bool quiet)
+static int check_layout(struct lz *lz, const struct lz_super_info *si)
 {
 	struct lz_geometry g = {
 		.nr_zones = si->nr_zones, .zone_blocks = si->zone_blocks,
@@ -50,9 +50,9 @@ static int check_layout(struct lz *lz, const struct lz_super_info *si, bool quie
 	if (!lz_layout(&g, &own, why, sizeof(why)) && si->meta_zones >= own.meta_zones &&
 	    si->gc_zones >= own.gc_zones && si->logical_blocks <= own.logical_blocks)
 		return 0;
-	if (!quiet && *why)
+	if (*why)
 		lz_say(lz, 'e', "superblock: %s", why);
-	else if (!quiet)
+	else
 		lz_say(lz, 'e',
 		       "superblock: %llu blocks with %u metadata and %u GC zones: such a drive has at most %llu, with at least %u and %u",
 		       (unsigned long long)si->logical_blocks, si->meta_zones, si->gc_zones,
@@ -60,28 +60,26 @@ static int check_layout(struct lz *lz, const struct lz_super_info *si, bool quie
 	return -EUCLEAN;
 }
 
-static int check_super(struct lz *lz, const struct lz_super_info *si, bool quiet)
+static int check_super(struct lz *lz, const struct lz_super_info *si)
 {
 	const struct lz_geometry *g = &lz->g;
 
 	if (si->version != LZ_FORMAT_VERSION ||
 	    (si->incompat && !lz_planted(LZ_PLANT_INCOMPAT_IGNORED))) {
-		if (!quiet)
-			lz_say(lz, 'e',
-			       "format version %u with features %#x: this code knows version %u without",
-			       si->version, si->incompat, LZ_FORMAT_VERSION);
+		lz_say(lz, 'e',
+		       "format version %u with features %#x: this code knows version %u without",
+		       si->version, si->incompat, LZ_FORMAT_VERSION);
 		return -EPROTONOSUPPORT;
 	}
 	if (si->nr_zones > g->nr_zones || si->zone_blocks != g->zone_blocks ||
 	    si->zone_cap > g->zone_cap) {
-		if (!quiet)
-			lz_say(lz, 'e',
-			       "formatted for %u zones of %u blocks, capacity %u; the drive has %u of %u, capacity %u",
-			       si->nr_zones, si->zone_blocks, si->zone_cap, g->nr_zones,
-			       g->zone_blocks, g->zone_cap);
+		lz_say(lz, 'e',
+		       "formatted for %u zones of %u blocks, capacity %u; the drive has %u of %u, capacity %u",
+		       si->nr_zones, si->zone_blocks, si->zone_cap, g->nr_zones,
+		       g->zone_blocks, g->zone_cap);
 		return -EINVAL;
 	}
-	return check_layout(lz, si, quiet);
+	return check_layout(lz, si);
 }
 
 /* Reads block @off of root zone @zone. 1: a superblock, 0: something else. */
@@ -112,7 +110,7 @@ static bool younger(const struct lz_super *s, u64 epoch, u64 seq)
 }
 
 /* lz_super_read - the superblock, from whichever root zone has it. */
-int lz_super_read(struct lz *lz, struct lz_super_info *si, bool quiet)
+int lz_super_read(struct lz *lz, struct lz_super_info *si)
 {
 	struct lz_super *s = lz_alloc_blocks(1);
 	int err = -ENODEV, got;
@@ -123,7 +121,7 @@ int lz_super_read(struct lz *lz, struct lz_super_info *si, bool quiet)
 		return -ENOMEM;
 	for (i = 0; i < 2; i++) {
 		for (off = 0; off < LZ_SUPER_COPIES; off++) {
-			got = super_at(lz, i, off, s, quiet);
+			got = super_at(lz, i, off, s, false);
 			if (got > 0)
 				break;
 			if (got == -EUCLEAN && err == -ENODEV)
@@ -137,11 +135,11 @@ int lz_super_read(struct lz *lz, struct lz_super_info *si, bool quiet)
 		err = 0;
 	}
 	lz_free_blocks(s);
-	if (err == -ENODEV && !quiet)
+	if (err == -ENODEV)
 		lz_say(lz, 'e', "no lifezone superblock: format the device first");
-	if (err == -EUCLEAN && !quiet)
+	if (err == -EUCLEAN)
 		lz_say(lz, 'e', "no superblock is whole");
-	return err ? err : check_super(lz, si, quiet);
+	return err ? err : check_super(lz, si);
 }
 
 int lz_probe(const struct lz_geometry *g, const struct lz_ops *ops, void *ctx,
@@ -155,7 +153,7 @@ int lz_probe(const struct lz_geometry *g, const struct lz_ops *ops, void *ctx,
 	lz = lz_new(g, &o, ops, ctx);
 	if (!lz)
 		return -ENOMEM;
-	err = lz_super_read(lz, si, false);
+	err = lz_super_read(lz, si);
 	lz_free_device(lz);
 	return err;
 }
@@ -178,7 +176,7 @@ static u32 last_root(struct lz *lz, u32 zone, const struct lz_zone_report *rep,
 	if (rep->cond == LZ_COND_EMPTY)
 		return 0;
 	if (rep->cond == LZ_COND_OPEN || rep->wp < cap) {
-		for (i = min(rep->wp, cap) - 1; i && i < cap; i--) {
+		for (i = rep->wp - 1; i && i < cap; i--) {
 			if (root_at(lz, zone, i, r))
 				return i;
 		}
@@ -223,6 +221,19 @@ static bool root_counts(struct lz *lz, u32 zone, u32 off, void *buf)
 }
 
 /*
+ * A zone is left for the other when it is full or has failed. So only then may one
+ * that cannot be read hold a newer root than the newest that can.
+ */
+static bool may_miss_root(struct lz *lz, const struct lz_zone_report *rep, void *buf)
+{
+	u32 other = lz->root_zone ^ 1;
+
+	if (rep[lz->root_zone].cond == LZ_COND_OPEN && lz->root_off < lz->g.zone_cap)
+		return false;
+	return lz_read_sync(lz, lz_zone_addr(lz, other, 0), 1, buf);
+}
+
+/*
  * lz_root_find - the newest root. Sets root_zone and root_off, where the next
  * one goes.
  */
@@ -230,6 +241,7 @@ int lz_root_find(struct lz *lz, const struct lz_zone_report *rep, struct lz_root
 {
 	struct lz_root *r = lz_alloc_blocks(1);
 	u32 i, off, best_off = 0;
+	bool missed = false;
 	u64 best = 0;
 
 	if (!r)
@@ -246,7 +258,15 @@ int lz_root_find(struct lz *lz, const struct lz_zone_report *rep, struct lz_root
 		lz->root_zone = i;
 		lz->root_off = rep[i].cond == LZ_COND_OPEN ? rep[i].wp : lz->g.zone_cap;
 	}
+	if (best)
+		missed = may_miss_root(lz, rep, r);
 	lz_free_blocks(r);
+	if (missed) {
+		lz_say(lz, 'e',
+		       "root zone %u cannot be read, and may hold a newer root than checkpoint %llu in zone %u",
+		       lz->root_zone ^ 1, (unsigned long long)best, lz->root_zone);
+		return -EIO;
+	}
 	if (!best)
 		lz_say(lz, 'e', "no valid checkpoint root in zones 0 and 1");
 	/* A root cut short while it was written looks the same, and is not missed. */

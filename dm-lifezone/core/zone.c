@@ -27,7 +27,7 @@ u32 lz_zone_room(const struct lz *lz, const struct lz_zone *z)
 	if (z->closing || left <= owed(unsum))
 		return 0;
 	n = left - owed(unsum + left);
-	while (n < left && n + 1 + owed(unsum + n + 1) <= left)
+	while (n + 1 + owed(unsum + n + 1) <= left)
 		n++;
 	return n + lz_planted(LZ_PLANT_ROOM_OFF_BY_ONE);
 }
@@ -419,6 +419,16 @@ void lz_zone_aside(struct lz *lz, struct lz_zone *z, int error)
 	lz_kick(lz);
 }
 
+/* lz_zones_aside - how many are set aside, for the log. */
+u32 lz_zones_aside(const struct lz *lz)
+{
+	u32 i, n = 0;
+
+	for (i = 0; i < lz->g.nr_zones; i++)
+		n += READ_ONCE(lz->zone[i].state) == LZ_ZS_BAD;
+	return n;
+}
+
 static void close_zone(struct lz *lz, struct lz_zone *z, u8 state)
 {
 	unsigned long flags;
@@ -557,7 +567,7 @@ static enum step zone_next(struct lz *lz, struct lz_zone *z, struct lz_open *o)
 			n -= n % LZ_SUMMARY_ENTRIES;
 		blocks = owed(n);
 		/* A short one early may only take room that is not owed. */
-		if (!n || blocks + owed(o->unsum - n) > left)
+		if (blocks + owed(o->unsum - n) > left)
 			return STEP_NONE;
 		summarise(lz, z, o, n, blocks);
 		o->got += n;
@@ -565,7 +575,7 @@ static enum step zone_next(struct lz *lz, struct lz_zone *z, struct lz_open *o)
 		z->resv += blocks;
 		return STEP_SUBMIT;
 	}
-	if (!last || pending)
+	if (!last)
 		return STEP_NONE;
 	if (!left)
 		return STEP_FULL;

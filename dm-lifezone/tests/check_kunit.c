@@ -63,13 +63,7 @@ static void *find_block(struct ram *r, u16 type, u16 level, u64 index)
 
 static void reseal(struct ram *r, struct lz_hdr *h)
 {
-	struct lz_want w = {
-		.uuid = r->si.uuid, .type = le16_to_cpu(h->type), .level = le16_to_cpu(h->level),
-		.addr = le64_to_cpu(h->addr), .index = le64_to_cpu(h->index),
-		.epoch = le64_to_cpu(h->epoch), .seq = le64_to_cpu(h->seq),
-	};
-
-	lz_seal(h, &w, le32_to_cpu(h->count));
+	ram_reseal(h, le32_to_cpu(h->count));
 }
 
 static struct lz_node *leaf0(struct ram *r)
@@ -231,6 +225,71 @@ static void check_damaged_zone_table(struct kunit *test)
 			      "(%s)", r->said);
 }
 
+/* The newest summary of a zone that holds data. */
+static struct lz_summary *some_summary(struct ram *r, u32 *zone)
+{
+	struct lz_summary *s = NULL;
+
+	for (*zone = 1; !s && *zone + 1 < r->g.nr_zones;)
+		s = find_block(r, LZ_BT_SUMMARY, 0, ++*zone);
+	KUNIT_ASSERT_NOT_NULL(r->test, s);
+	return s;
+}
+
+/* One that says it goes on behind the end of its zone. */
+static void check_summary_past_zone(struct kunit *test)
+{
+	struct ram *r = test->priv;
+	struct lz_summary *s;
+	u32 zone;
+
+	s = some_summary(r, &zone);
+	/* These are full: their last block is a summary. */
+	KUNIT_ASSERT_TRUE(test, (void *)s == ram_block(r, (u64)zone * r->g.zone_blocks +
+						       r->g.zone_cap - 1));
+	s->group = cpu_to_le32(2);
+	s->h.seq = cpu_to_le64(le64_to_cpu(s->h.seq) - 1);
+	reseal(r, &s->h);
+	expect(r, "summary at offset");
+}
+
+static void check_summary_of_another_life(struct kunit *test)
+{
+	struct ram *r = test->priv;
+	struct lz_summary *s;
+	u32 zone;
+
+	s = some_summary(r, &zone);
+	s->group = cpu_to_le32(2);
+	s->nth = cpu_to_le32(1);
+	reseal(r, &s->h);
+	expect(r, "of another life");
+}
+
+/* What cannot be read is said, by zone and by superblock, and counted without a listener. */
+static void check_unreadable(struct kunit *test)
+{
+	struct ram *r = test->priv;
+	struct lz_check_report quiet = {};
+	struct findings f = {};
+	struct lz_check_report report = { .say = note, .ctx = &f };
+	u32 zone;
+
+	some_summary(r, &zone);
+	KUNIT_ASSERT_EQ_MSG(test, ram_load(r, LZ_LOAD_RO), 0, "(%s)", r->said);
+	r->zone[zone].fail = 1 << LZ_OP_READ;
+	KUNIT_EXPECT_EQ(test, lz_check(r->lz, &report), 0);
+	KUNIT_EXPECT_TRUE_MSG(test, strstr(f.first, "cannot be read"), "(%s)", f.first);
+	r->zone[zone].fail = 0;
+	r->zone[r->lz->root_zone].fail = 1 << LZ_OP_READ;
+	f.n = 0;
+	KUNIT_EXPECT_EQ(test, lz_check(r->lz, &report), 0);
+	KUNIT_EXPECT_EQ(test, f.n, LZ_SUPER_COPIES);
+	KUNIT_EXPECT_TRUE_MSG(test, strstr(f.first, "superblock at block"), "(%s)", f.first);
+	KUNIT_EXPECT_EQ(test, lz_check(r->lz, &quiet), 0);
+	KUNIT_EXPECT_EQ(test, quiet.errors, (u64)LZ_SUPER_COPIES);
+}
+
 static struct kunit_case check_cases[] = {
 	KUNIT_CASE(check_sound),
 	KUNIT_CASE(check_shared_block),
@@ -242,6 +301,9 @@ static struct kunit_case check_cases[] = {
 	KUNIT_CASE(check_damaged_leaf),
 	KUNIT_CASE(check_unnamed),
 	KUNIT_CASE(check_damaged_summary),
+	KUNIT_CASE(check_summary_past_zone),
+	KUNIT_CASE(check_summary_of_another_life),
+	KUNIT_CASE(check_unreadable),
 	KUNIT_CASE(check_damaged_root),
 	KUNIT_CASE(check_damaged_zone_table),
 	{}

@@ -8,6 +8,7 @@
  * address and version; the rest of it does not matter.
  */
 #include "ram.h"
+#include "waiting.h"
 
 #define TRIES	2000
 
@@ -72,7 +73,7 @@ static int carry_out(struct ram *r, struct lz_cmd *c)
 	if (c->op == LZ_OP_FLUSH || (c->flags & LZ_CMD_PREFLUSH))
 		all_durable(r);
 	if (c->op == LZ_OP_FLUSH)
-		return 0;
+		return r->fail_flush ? -EIO : 0;
 	zone = div_u64(c->addr, r->g.zone_blocks);
 	off = c->addr - (u64)zone * r->g.zone_blocks;
 	if (zone >= r->g.nr_zones) {
@@ -269,20 +270,6 @@ int ram_discard(struct ram *r, u64 lba, u64 n)
 	return err;
 }
 
-struct waiting {
-	struct lz_waiter w;
-	bool called;
-	int err;
-};
-
-static void waiting_end(struct lz_waiter *w, int err)
-{
-	struct waiting *x = container_of(w, struct waiting, w);
-
-	x->called = true;
-	x->err = err;
-}
-
 static int wait_for(struct ram *r, struct waiting *x)
 {
 	u32 tries = 0;
@@ -458,15 +445,16 @@ void ram_check(struct ram *r)
 	r->lz = live;
 }
 
-struct ram *ram_new(struct kunit *test, u32 nr_zones, u32 max_open)
+struct ram *ram_sized(struct kunit *test, u32 nr_zones, u32 max_open, u32 zone_blocks,
+		      u32 zone_cap)
 {
 	struct ram *r = kunit_kzalloc(test, sizeof(*r), GFP_KERNEL);
 	u32 i;
 
 	r->test = test;
 	r->g.nr_zones = nr_zones;
-	r->g.zone_blocks = 128;
-	r->g.zone_cap = 120;
+	r->g.zone_blocks = zone_blocks;
+	r->g.zone_cap = zone_cap;
 	r->g.max_open = max_open;
 	r->g.max_append = 32;
 	lz_options_default(&r->o);
@@ -479,6 +467,11 @@ struct ram *ram_new(struct kunit *test, u32 nr_zones, u32 max_open)
 		memset(r->zone[i].data, 0xff, (size_t)r->g.zone_cap * LZ_BLOCK_SIZE);
 	}
 	return r;
+}
+
+struct ram *ram_new(struct kunit *test, u32 nr_zones, u32 max_open)
+{
+	return ram_sized(test, nr_zones, max_open, 128, 120);
 }
 
 void ram_free(struct ram *r)
@@ -502,6 +495,19 @@ struct ram *ram_device(struct kunit *test, u32 nr_zones, u32 max_open)
 	KUNIT_ASSERT_EQ_MSG(test, ram_format(r), 0, "(%s)", r->said);
 	KUNIT_ASSERT_EQ_MSG(test, ram_load(r, 0), 0, "(%s)", r->said);
 	return r;
+}
+
+void ram_reseal(struct lz_hdr *h, u32 count)
+{
+	u8 uuid[LZ_UUID_SIZE];
+	struct lz_want w = {
+		.uuid = uuid, .type = le16_to_cpu(h->type), .level = le16_to_cpu(h->level),
+		.addr = le64_to_cpu(h->addr), .index = le64_to_cpu(h->index),
+		.epoch = le64_to_cpu(h->epoch), .seq = le64_to_cpu(h->seq),
+	};
+
+	memcpy(uuid, h->uuid, LZ_UUID_SIZE);
+	lz_seal(h, &w, count);
 }
 
 u32 ram_random(u32 *state, u32 n)

@@ -40,6 +40,7 @@ struct ram_zone {
  * @now: the clock (ns)
  * @kicked: the machine is wanted
  * @timer: and wanted then (ns), or 0
+ * @fail_flush: flushes of the drive fail
  * @broken: a rule of zoned drives was broken; said once
  * @nr_ops: commands carried out, by enum lz_op
  * @nr_events: events, by enum lz_event
@@ -58,6 +59,7 @@ struct ram {
 	u64 now;
 	bool kicked;
 	u64 timer;
+	bool fail_flush;
 	bool broken;
 	u64 nr_ops[LZ_OP_FLUSH + 1];
 	u32 nr_events[LZ_EV_ZONE_ASIDE + 1];
@@ -67,6 +69,8 @@ struct ram {
 extern const struct lz_ops ram_ops;
 
 struct ram *ram_new(struct kunit *test, u32 nr_zones, u32 max_open);
+struct ram *ram_sized(struct kunit *test, u32 nr_zones, u32 max_open, u32 zone_blocks,
+		      u32 zone_cap);
 void ram_free(struct ram *r);
 /* A whole drive, formatted and loaded. */
 struct ram *ram_device(struct kunit *test, u32 nr_zones, u32 max_open);
@@ -95,6 +99,8 @@ void ram_check(struct ram *r);
 
 /* The block at a drive address. */
 void *ram_block(struct ram *r, u64 addr);
+/* A metadata block that was changed is made believable again, with @count entries. */
+void ram_reseal(struct lz_hdr *h, u32 count);
 /* Reproducible noise: below @n. */
 u32 ram_random(u32 *state, u32 n);
 

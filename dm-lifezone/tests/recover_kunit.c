@@ -312,6 +312,32 @@ static void recover_one_root_zone(struct kunit *test)
 }
 
 /*
+ * A root zone that cannot be read: if it may be the newer one, what the other says is
+ * not believed, as what it leads to may be long gone.
+ */
+static void recover_unreadable_root_zone(struct kunit *test)
+{
+	struct ram *r = test->priv;
+	u32 i;
+
+	for (i = 0; i < r->g.zone_cap / 2; i++)
+		KUNIT_ASSERT_EQ(test, ram_checkpoint(r), 0);
+	KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_LONG, 0, 300), 0);
+	ram_stop(r);
+	i = r->zone[0].cond == LZ_COND_FULL ? 0 : 1;
+	KUNIT_ASSERT_EQ(test, r->zone[i].cond, LZ_COND_FULL);
+	KUNIT_ASSERT_EQ(test, r->zone[i ^ 1].cond, LZ_COND_OPEN);
+	r->zone[i ^ 1].fail = 1 << LZ_OP_READ;
+	r->said[0] = 0;
+	KUNIT_EXPECT_EQ(test, ram_load(r, LZ_LOAD_RO), -EIO);
+	KUNIT_EXPECT_TRUE_MSG(test, strstr(r->said, "may hold a newer root"), "(%s)", r->said);
+	r->zone[i ^ 1].fail = 0;
+	r->zone[i].fail = 1 << LZ_OP_READ;
+	again(r);
+	ram_verify(r);
+}
+
+/*
  * The journal may tell of a zone's life with data that was over before the same
  * checkpoint wrote nodes there.
  */
@@ -463,6 +489,191 @@ static void recover_live_options(struct kunit *test)
 	ram_verify(r);
 }
 
+/* A zone is free, and so is what is found in it. */
+static u32 free_zone(struct ram *r)
+{
+	u32 zone = r->g.nr_zones - 1;
+
+	while (r->lz->zone[zone].state != LZ_ZS_FREE)
+		zone--;
+	return zone;
+}
+
+static void fill_zone(struct ram *r, u32 zone)
+{
+	r->zone[zone].wp = r->g.zone_cap;
+	r->zone[zone].durable = r->g.zone_cap;
+	r->zone[zone].cond = LZ_COND_FULL;
+}
+
+/* What nobody knows is reset, some at once and the others while users are served. */
+static void recover_stale_zones(struct kunit *test)
+{
+	struct ram *r = test->priv;
+	struct lz_info before, after;
+	bool stale[64] = {};
+	u32 n = 0, i, zone;
+
+	KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_LONG, 10, 300), 0);
+	lz_get_info(r->lz, &before);
+	zone = free_zone(r);
+	for (i = 2; i < r->g.nr_zones; i++)
+		stale[i] = r->lz->zone[i].state == LZ_ZS_FREE;
+	ram_stop(r);
+	for (i = 2; i < r->g.nr_zones; i++) {
+		if (!stale[i])
+			continue;
+		fill_zone(r, i);
+		n++;
+	}
+	KUNIT_ASSERT_GT(test, n, r->si.meta_zones + LZ_RESETS_MAX);
+	/* The last one cannot be reset. */
+	r->zone[zone].fail = 1 << LZ_OP_RESET;
+	again(r);
+	ram_elapse(r, 100);
+	KUNIT_EXPECT_EQ(test, r->lz->nr_unready, 0u);
+	KUNIT_EXPECT_EQ(test, lz_stat(r->lz, LZ_ST_RESETS_STALE), (u64)n - 1);
+	for (i = 2; i < r->g.nr_zones; i++)
+		if (stale[i] && i != zone && r->lz->zone[i].state == LZ_ZS_FREE)
+			KUNIT_EXPECT_EQ(test, r->zone[i].cond, LZ_COND_EMPTY);
+	KUNIT_EXPECT_EQ(test, r->lz->zone[zone].state, LZ_ZS_BAD);
+	KUNIT_EXPECT_EQ(test, r->nr_events[LZ_EV_ZONE_ASIDE], 1u);
+	lz_get_info(r->lz, &after);
+	KUNIT_EXPECT_EQ(test, after.free_zones, before.free_zones - 1);
+	ram_verify(r);
+	ram_check(r);
+}
+
+/* What is read only is set aside while it is empty, open or not, and is not used. */
+static void recover_read_only_zones(struct kunit *test)
+{
+	struct ram *r = test->priv;
+	u32 zone = free_zone(r), i;
+
+	KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_LONG, 10, 300), 0);
+	ram_stop(r);
+	r->zone[zone].cond = LZ_COND_READONLY;
+	again(r);
+	KUNIT_EXPECT_EQ(test, r->lz->zone[zone].state, LZ_ZS_BAD);
+	for (i = 0; i < 3000; i++)
+		KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_LONG, i % 500, 1), 0);
+	ram_verify(r);
+	ram_check(r);
+}
+
+/* With no zone to go on in there is no journal, and so no device. */
+static void recover_no_zone_for_journal(struct kunit *test)
+{
+	struct ram *r = test->priv;
+	u32 i;
+
+	KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_LONG, 10, 300), 0);
+	KUNIT_ASSERT_EQ(test, ram_flush(r), 0);
+	fill_zone(r, r->lz->js->zone);
+	for (i = 2; i < r->g.nr_zones; i++)
+		if (r->lz->zone[i].state == LZ_ZS_FREE)
+			r->zone[i].cond = LZ_COND_READONLY;
+	ram_cut(r);
+	KUNIT_EXPECT_EQ(test, ram_load(r, 0), -ENOSPC);
+	KUNIT_EXPECT_TRUE_MSG(test, strstr(r->said, "no free zone for the journal"), "(%s)",
+			      r->said);
+}
+
+/* A smaller budget than there are open zones: those too many are finished. */
+static void recover_smaller_budget(struct kunit *test)
+{
+	struct ram *r = test->priv;
+	u32 open = 0, i;
+	u8 c;
+
+	for (c = 0; c < LZ_NR_CLASSES; c++)
+		KUNIT_ASSERT_EQ(test, ram_write(r, c, 10 * c, 10), 0);
+	KUNIT_ASSERT_EQ(test, ram_flush(r), 0);
+	for (i = 2; i < r->g.nr_zones; i++) {
+		if (r->lz->zone[i].state != LZ_ZS_OPEN)
+			continue;
+		/* One of them cannot be. */
+		if (open == 3)
+			r->zone[i].fail = 1 << LZ_OP_FINISH;
+		open++;
+	}
+	KUNIT_ASSERT_GT(test, open, 3u);
+	ram_cut(r);
+	r->o.max_open = 4;
+	again(r);
+	KUNIT_EXPECT_GT(test, lz_stat(r->lz, LZ_ST_FINISHES_LOAD), 0ull);
+	for (i = 2, open = 0; i < r->g.nr_zones; i++)
+		open += r->lz->zone[i].state == LZ_ZS_OPEN;
+	KUNIT_EXPECT_LE(test, open, 2u);
+	ram_verify(r);
+	for (i = 0; i < 200; i++)
+		KUNIT_ASSERT_EQ(test, ram_write(r, i % LZ_NR_CLASSES, i, 1), 0);
+	ram_verify(r);
+	ram_check(r);
+}
+
+/* The drive says a root zone is open, and nothing is in it. */
+static void recover_empty_root_zone(struct kunit *test)
+{
+	struct ram *r = test->priv;
+	u32 other = r->lz->root_zone ^ 1;
+
+	KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_LONG, 10, 300), 0);
+	ram_stop(r);
+	KUNIT_ASSERT_EQ(test, r->zone[other].cond, LZ_COND_EMPTY);
+	r->zone[other].cond = LZ_COND_OPEN;
+	r->active++;
+	again(r);
+	KUNIT_EXPECT_EQ(test, r->zone[other].cond, LZ_COND_FULL);
+	ram_verify(r);
+	ram_check(r);
+}
+
+/* A drive that cannot be flushed is not written to. */
+static void recover_flush_error(struct kunit *test)
+{
+	struct ram *r = test->priv;
+	u64 written;
+
+	KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_LONG, 10, 300), 0);
+	ram_stop(r);
+	r->fail_flush = true;
+	written = r->nr_ops[LZ_OP_WRITE] + r->nr_ops[LZ_OP_RESET];
+	KUNIT_EXPECT_EQ(test, ram_load(r, 0), -EIO);
+	KUNIT_EXPECT_EQ(test, r->nr_ops[LZ_OP_WRITE] + r->nr_ops[LZ_OP_RESET], written);
+	KUNIT_EXPECT_EQ(test, ram_load(r, LZ_LOAD_RO), 0);
+	ram_verify(r);
+	ram_cut(r);
+	r->fail_flush = false;
+	again(r);
+	ram_verify(r);
+}
+
+/* A root that leads where no node can be, and one that leads to no zone table. */
+static void recover_root_astray(struct kunit *test)
+{
+	struct ram *r = test->priv;
+	struct lz_root *root;
+	u32 zone = r->lz->root_zone, off = r->lz->root_off, i;
+
+	KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_LONG, 10, 300), 0);
+	ram_stop(r);
+	off = r->zone[zone].wp;
+	for (i = 1; i <= LZ_ROOT_COPIES; i++) {
+		root = ram_block(r, (u64)zone * r->g.zone_blocks + off - i);
+		root->ztab_top[0] = cpu_to_le64((u64)r->g.nr_zones * r->g.zone_blocks);
+		ram_reseal(&root->h, 0);
+	}
+	KUNIT_EXPECT_EQ(test, ram_load(r, 0), -EUCLEAN);
+	KUNIT_EXPECT_TRUE_MSG(test, strstr(r->said, "is past the drive"), "(%s)", r->said);
+	for (i = 1; i <= LZ_ROOT_COPIES; i++) {
+		root = ram_block(r, (u64)zone * r->g.zone_blocks + off - i);
+		root->ztab_top[0] = cpu_to_le64(LZ_NOWHERE);
+		ram_reseal(&root->h, 0);
+	}
+	KUNIT_EXPECT_EQ(test, ram_load(r, LZ_LOAD_RO), 0);
+}
+
 static struct kunit_case recover_cases[] = {
 	KUNIT_CASE(recover_clean),
 	KUNIT_CASE(recover_stop_start),
@@ -477,12 +688,20 @@ static struct kunit_case recover_cases[] = {
 	KUNIT_CASE(recover_random),
 	KUNIT_CASE(recover_read_only),
 	KUNIT_CASE(recover_one_root_zone),
+	KUNIT_CASE(recover_unreadable_root_zone),
 	KUNIT_CASE(recover_zone_now_log),
 	KUNIT_CASE(recover_short_zone_table),
 	KUNIT_CASE(recover_lost_leaf),
 	KUNIT_CASE(recover_journal_error),
 	KUNIT_CASE(recover_timer),
 	KUNIT_CASE(recover_live_options),
+	KUNIT_CASE(recover_stale_zones),
+	KUNIT_CASE(recover_read_only_zones),
+	KUNIT_CASE(recover_no_zone_for_journal),
+	KUNIT_CASE(recover_smaller_budget),
+	KUNIT_CASE(recover_empty_root_zone),
+	KUNIT_CASE(recover_flush_error),
+	KUNIT_CASE(recover_root_astray),
 	{}
 };
 

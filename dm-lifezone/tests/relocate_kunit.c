@@ -123,6 +123,69 @@ static void relocate_on_request(struct kunit *test)
 	ram_check(r);
 }
 
+/* Five zones, every other block of them gone, and all of it settled. */
+static struct ram *holes(struct kunit *test)
+{
+	struct ram *r = ram_device(test, 40, 8);
+	u32 i;
+
+	KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_LONG, 0, 5 * r->g.zone_cap), 0);
+	for (i = 0; i < 5 * r->g.zone_cap; i += 2)
+		KUNIT_ASSERT_EQ(test, ram_discard(r, i, 1), 0);
+	KUNIT_ASSERT_EQ(test, ram_checkpoint(r), 0);
+	return r;
+}
+
+/* No zone takes what GC moves: it gives up, and nothing of it is lost. */
+static void relocate_nowhere(struct kunit *test)
+{
+	struct ram *r = holes(test);
+	struct lz_info info;
+	u32 i;
+
+	for (i = 0; i < r->g.nr_zones; i++)
+		r->zone[i].fail = 1 << LZ_OP_APPEND;
+	lz_request_gc(r->lz, 1);
+	ram_elapse(r, 2000);
+	lz_get_info(r->lz, &info);
+	KUNIT_EXPECT_EQ(test, info.mode, LZ_MODE_FAIL);
+	KUNIT_EXPECT_TRUE_MSG(test, strstr(r->said, "GC cannot write"), "(%s)", r->said);
+	ram_verify(r);
+	for (i = 0; i < r->g.nr_zones; i++)
+		r->zone[i].fail = 0;
+	ram_cut(r);
+	KUNIT_ASSERT_EQ_MSG(test, ram_load(r, 0), 0, "(%s)", r->said);
+	ram_verify(r);
+	ram_check(r);
+}
+
+/* A summary of another life is not believed: the zone is cleaned all the same. */
+static void relocate_stale_summary(struct kunit *test)
+{
+	struct ram *r = holes(test);
+	struct lz_summary *s;
+	u32 i;
+
+	for (i = 2; i < r->g.nr_zones; i++) {
+		struct lz_zone *z = &r->lz->zone[i];
+
+		if (z->head == LZ_NO_OFFSET)
+			continue;
+		s = ram_block(r, lz_zone_addr(r->lz, i, z->head));
+		s->group = cpu_to_le32(2);
+		s->nth = cpu_to_le32(1);
+		ram_reseal(&s->h, le32_to_cpu(s->h.count));
+	}
+	lz_request_gc(r->lz, 3);
+	for (i = 0; i < 20; i++) {
+		ram_elapse(r, 2000);
+		ram_flush(r);
+	}
+	KUNIT_EXPECT_TRUE_MSG(test, strstr(r->said, "of another life"), "(%s)", r->said);
+	KUNIT_EXPECT_GE(test, lz_stat(r->lz, LZ_ST_RESETS_GC), 3ull);
+	ram_verify(r);
+}
+
 static struct kunit_case relocate_cases[] = {
 	KUNIT_CASE_SLOW(relocate_least_budget),
 	KUNIT_CASE_SLOW(relocate_wla),
@@ -131,6 +194,8 @@ static struct kunit_case relocate_cases[] = {
 	KUNIT_CASE_SLOW(relocate_finish),
 	KUNIT_CASE_SLOW(relocate_finish_initial),
 	KUNIT_CASE(relocate_on_request),
+	KUNIT_CASE(relocate_nowhere),
+	KUNIT_CASE(relocate_stale_summary),
 	{}
 };
 

@@ -143,6 +143,28 @@ static u32 fail_log_zone(struct ram *r)
 	return zone;
 }
 
+/* What was in vain so far is not, once the journal has gone on. */
+static void stream_tight_again(struct kunit *test)
+{
+	struct ram *r = device(test, 4);
+	u64 checkpoints;
+	u32 i;
+
+	for (i = 0; i <= r->si.meta_zones + 2; i++)
+		KUNIT_ASSERT_EQ(test, ram_checkpoint(r), 0);
+	KUNIT_ASSERT_GT(test, r->lz->ckpt.vain, r->si.meta_zones);
+	/* Of the room the log has, nothing but what is left of its zones. */
+	r->lz->si.meta_zones = r->lz->nr_meta;
+	KUNIT_ASSERT_LT(test, lz_log_free(r->lz), lz_log_worst(r->lz) + r->lz->g.zone_cap);
+	checkpoints = lz_stat(r->lz, LZ_ST_CHECKPOINTS);
+	ram_elapse(r, 100);
+	KUNIT_EXPECT_EQ(test, lz_stat(r->lz, LZ_ST_CHECKPOINTS), checkpoints);
+	KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_LONG, 0, 1), 0);
+	KUNIT_ASSERT_EQ(test, ram_flush(r), 0);
+	ram_elapse(r, 100);
+	KUNIT_EXPECT_GT(test, lz_stat(r->lz, LZ_ST_CHECKPOINTS), checkpoints);
+}
+
 /* A zone that failed is free again, but not for metadata; the second time it stays out. */
 static void stream_worn(struct kunit *test)
 {
@@ -183,6 +205,30 @@ static void stream_worn(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, r->lz->zone[zone].state, LZ_ZS_BAD);
 }
 
+/* Metadata took it for want of another, and it failed again: it stays out. */
+static void stream_worn_again(struct kunit *test)
+{
+	struct ram *r = device(test, 8);
+	u32 zone, i;
+
+	for (i = 2; i < r->g.nr_zones; i++)
+		if (r->lz->zone[i].state == LZ_ZS_FREE)
+			r->lz->zone[i].flags |= LZ_ZF_WORN;
+	fail_log_zone(r);
+	KUNIT_ASSERT_TRUE(test, r->lz->zone[r->lz->js->zone].flags & LZ_ZF_WORN);
+	zone = fail_log_zone(r);
+	KUNIT_EXPECT_EQ(test, r->lz->zone[zone].state, LZ_ZS_BAD);
+	KUNIT_EXPECT_NE(test, r->lz->js->zone, zone);
+	for (i = 0; i < 500; i++) {
+		KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_LONG, i % 8, 1), 0);
+		KUNIT_ASSERT_EQ(test, ram_flush(r), 0);
+	}
+	KUNIT_EXPECT_EQ(test, r->lz->zone[zone].state, LZ_ZS_BAD);
+	survives(r);
+	KUNIT_ASSERT_EQ_MSG(test, ram_load(r, 0), 0, "(%s)", r->said);
+	KUNIT_EXPECT_EQ(test, r->lz->zone[zone].state, LZ_ZS_BAD);
+}
+
 static struct kunit_case stream_cases[] = {
 	KUNIT_CASE(stream_journal_fails),
 	KUNIT_CASE(stream_shared_fails),
@@ -190,7 +236,9 @@ static struct kunit_case stream_cases[] = {
 	KUNIT_CASE(stream_shared_nodes_fail),
 	KUNIT_CASE(stream_root_fails),
 	KUNIT_CASE(stream_both_roots_fail),
+	KUNIT_CASE(stream_tight_again),
 	KUNIT_CASE(stream_worn),
+	KUNIT_CASE(stream_worn_again),
 	{}
 };
 

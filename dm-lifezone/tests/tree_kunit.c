@@ -64,10 +64,25 @@ static void tree_parents(struct kunit *test)
 	lz_tree_exit(t);
 }
 
+/* More leaves than four levels reach are refused. */
+static void tree_too_large(struct kunit *test)
+{
+	struct lz_tree *t = kunit_kzalloc(test, sizeof(*t), GFP_KERNEL);
+	u64 n[LZ_MAX_LEVELS];
+	u32 levels;
+
+	lz_tree_nodes(1ull << 50, 64, &levels, n);
+	KUNIT_EXPECT_EQ(test, levels, (u32)LZ_MAX_LEVELS);
+	KUNIT_EXPECT_GT(test, n[levels - 1], 64ull);
+	KUNIT_EXPECT_EQ(test, lz_tree_init(t, LZ_BT_NODE, 1ull << 50, 64), -EINVAL);
+	lz_tree_exit(t);
+}
+
 static struct kunit_case tree_cases[] = {
 	KUNIT_CASE(tree_shape),
 	KUNIT_CASE(tree_reach),
 	KUNIT_CASE(tree_parents),
+	KUNIT_CASE(tree_too_large),
 	{}
 };
 

@@ -352,24 +352,26 @@ static void copy_with(struct cmdlog *l, const struct drive_cmd *c)
 /* All lengths the zones may keep. */
 static void cut_lengths(struct cmdlog *l, const struct drive_cmd *c)
 {
-	u32 keep[l->d->g.nr_zones], i;
+	struct drive_left left[l->d->g.nr_zones];
+	u32 i;
 
 	copy_with(l, c);
 	if (ways(copy, cutting.most) > cutting.most)
 		return;
+	memset(left, 0, sizeof(left));
 	for (i = 0; i < l->d->g.nr_zones; i++)
-		keep[i] = copy->z[i].durable;
+		left[i].keep = copy->z[i].durable;
 	for (;;) {
 		copy_with(l, c);
-		drive_cut_exact(copy, keep, NULL, 0);
+		drive_cut_exact(copy, left);
 		left_over();
 		copy_with(l, c);
 		for (i = 0; i < l->d->g.nr_zones; i++) {
-			if (keep[i] < copy->z[i].data) {
-				keep[i]++;
+			if (left[i].keep < copy->z[i].data) {
+				left[i].keep++;
 				break;
 			}
-			keep[i] = copy->z[i].durable;
+			left[i].keep = copy->z[i].durable;
 		}
 		if (i == l->d->g.nr_zones)
 			return;

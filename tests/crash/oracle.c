@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include "oracle.h"
+#include "rnd.h"
 
 #define NONE	0xffffffffu
 
@@ -99,6 +100,21 @@ void oracle_restart(struct oracle *o)
 	}
 	o->used = o->nr;
 	o->floor = 0;
+}
+
+u64 oracle_hash(const struct oracle *o)
+{
+	u64 h = 0;
+	u32 i, k;
+
+	for (i = 0; i < o->nr; i++) {
+		for (k = o->newest[i]; k != NONE; k = o->log[k].prev) {
+			h += rnd_mix(o->log[k].tag + ((u64)i << 40));
+			if (o->log[k].time <= o->floor)
+				break;
+		}
+	}
+	return h;
 }
 
 const char *oracle_show(const struct oracle *o, u32 lba, char *buf, size_t n)

@@ -80,6 +80,8 @@ bool oracle_allows(const struct oracle *o, u32 lba, u64 tag);
 /* @lba holds @tag after a recovery; to be called for every block, then oracle_restart(). */
 void oracle_pin(struct oracle *o, u32 lba, u64 tag);
 void oracle_restart(struct oracle *o);
+/* Of what all blocks may hold. */
+u64 oracle_hash(const struct oracle *o);
 /* What @lba may hold, as text. */
 const char *oracle_show(const struct oracle *o, u32 lba, char *buf, size_t n);
 

@@ -17,9 +17,14 @@ u64 peek_epoch(struct lz *lz)
 	return lz->epoch;
 }
 
+u32 peek_root_room(struct lz *lz)
+{
+	return lz->g.zone_cap - lz->root_off;
+}
+
 u8 peek_zone_state(struct lz *lz, u32 zone)
 {
-	return lz->zone[zone].state;
+	return lz->zone ? lz->zone[zone].state : LZ_ZS_FREE;
 }
 
 u32 peek_gc_zone(struct lz *lz)
@@ -67,8 +72,12 @@ void peek_print(struct lz *lz)
 	       i.leaves_max, lz_phase(lz), lz->cmds);
 	printf("states: commit %u, checkpoint %u, gc %u; gc victim %u\n", lz->commit.state,
 	       lz->ckpt.state, lz->gc.state, lz->gc.victim);
-	printf("zones: free %u (%u unready), metadata %u\n", lz->nr_free, lz->nr_unready,
-	       lz->nr_meta);
+	printf("zones: free %u (%u unready), metadata %u of %u\n", lz->nr_free, lz->nr_unready,
+	       lz->nr_meta, lz->si.meta_zones);
+	printf("log: %llu blocks free of %llu wanted%s, %u checkpoints in vain; credit %d%s\n",
+	       (unsigned long long)lz_log_free(lz), (unsigned long long)lz_log_worst(lz),
+	       lz->tight ? ", tight" : "", lz->ckpt.vain, atomic_read(&lz->credit),
+	       lz->pacing ? ", paced" : "");
 	for (k = 0; k < lz->g.nr_zones; k++) {
 		const struct lz_zone *z = &lz->zone[k];
 

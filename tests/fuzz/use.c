@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* A user of a device: what a hostile image could lead astray later on. */
+#include "../../dm-lifezone/tests/waiting.h"
 #include "fuzz.h"
 
 /* How often a request is tried; where there is no room it may wait for ever. */
@@ -54,20 +55,6 @@ void fuzz_discard(struct fuzz *f, u64 lba, u64 n)
 		fuzz_elapse(f, 10);
 	}
 	fuzz_pump(f);
-}
-
-struct waiting {
-	struct lz_waiter w;
-	bool called;
-	int err;
-};
-
-static void waiting_end(struct lz_waiter *w, int err)
-{
-	struct waiting *x = container_of(w, struct waiting, w);
-
-	x->called = true;
-	x->err = err;
 }
 
 static void wait_for(struct fuzz *f, struct waiting *x, const char *what)

@@ -9,20 +9,10 @@ import os
 import random
 import sys
 
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+from crc32c import crc32c
+
 BLOCK = 4096
-TABLE = []
-for i in range(256):
-    c = i
-    for _ in range(8):
-        c = c >> 1 ^ (0x82f63b78 if c & 1 else 0)
-    TABLE.append(c)
-
-
-def crc32c(data):
-    crc = 0xffffffff
-    for byte in data:
-        crc = crc >> 8 ^ TABLE[(crc ^ byte) & 255]
-    return crc
 
 
 def spoil_zone(r, image):

@@ -19,18 +19,12 @@ import os
 import subprocess
 import sys
 
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+from crc32c import crc32c
+
 BLOCK = 4096
 CRC = slice(4, 8)
 PIECE = 64 * BLOCK
-
-
-def crc32c(data):
-    crc = 0xffffffff
-    for byte in data:
-        crc ^= byte
-        for _ in range(8):
-            crc = crc >> 1 ^ (0x82f63b78 if crc & 1 else 0)
-    return crc
 
 
 def report(dev):

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* A device that was never loaded, and one of whose tables each is full in turn. */
+#include "ram.h"
+#include "waiting.h"
+
+static void device_exit(struct kunit *test)
+{
+	ram_free(test->priv);
+}
+
+static void device_not_loaded(struct kunit *test)
+{
+	struct ram *r = ram_new(test, 40, 8);
+	struct lz_info info;
+
+	r->lz = lz_new(&r->g, &r->o, &ram_ops, r);
+	KUNIT_ASSERT_NOT_NULL(test, r->lz);
+	lz_get_info(r->lz, &info);
+	KUNIT_EXPECT_EQ(test, info.logical_blocks, 0ull);
+	KUNIT_EXPECT_EQ(test, info.class_open[0], LZ_NONE);
+	lz_run(r->lz);
+	KUNIT_EXPECT_EQ(test, lz_stop(r->lz), 0);
+	lz_free_device(NULL);
+}
+
+/* The drive cannot be used with these: said, and nothing is written. */
+static void device_settings_refused(struct kunit *test)
+{
+	struct ram *r = ram_device(test, 40, 8);
+
+	ram_stop(r);
+	r->o.max_open = LZ_MAX_OPEN_MIN - 1;
+	KUNIT_EXPECT_EQ(test, ram_load(r, 0), -EINVAL);
+	KUNIT_EXPECT_TRUE_MSG(test, strstr(r->said, "open zones allowed"), "(%s)", r->said);
+	r->o.max_open = LZ_MAX_OPEN_MIN;
+	r->g.max_append = 1;
+	r->said[0] = 0;
+	KUNIT_EXPECT_EQ(test, ram_load(r, 0), -EINVAL);
+	KUNIT_EXPECT_TRUE_MSG(test, strstr(r->said, "blocks a command"), "(%s)", r->said);
+	r->g.max_append = 2;
+	r->g.zone_blocks *= 2;
+	r->said[0] = 0;
+	KUNIT_EXPECT_EQ(test, ram_load(r, 0), -EINVAL);
+	KUNIT_EXPECT_TRUE_MSG(test, strstr(r->said, "formatted for"), "(%s)", r->said);
+	r->g.zone_blocks /= 2;
+	KUNIT_EXPECT_EQ_MSG(test, ram_load(r, 0), 0, "(%s)", r->said);
+}
+
+/* Who waits for a leaf that maps nothing is answered. */
+static void device_absent_leaf(struct kunit *test)
+{
+	struct ram *r = ram_device(test, 40, 8);
+	struct waiting x = { .w.fn = waiting_end };
+
+	lz_leaf_wait(r->lz, 1, &x.w);
+	ram_pump(r);
+	KUNIT_EXPECT_TRUE(test, x.called);
+	KUNIT_EXPECT_EQ(test, x.err, 0);
+}
+
+/* Without room for updates writers and discards wait; GC has an eighth of its own. */
+static void device_no_room_for_updates(struct kunit *test)
+{
+	struct ram *r = ram_device(test, 40, 8);
+	struct lz *lz = r->lz;
+	u32 cap = lz->delta_cap, taken = cap - cap / 8;
+	struct lz_write w;
+
+	KUNIT_EXPECT_TRUE(test, lz_delta_reserve(lz, taken, false));
+	KUNIT_EXPECT_FALSE(test, lz_delta_reserve(lz, 1, false));
+	KUNIT_EXPECT_EQ(test, lz_write_begin(lz, LZ_CLASS_LONG, 1, &w), -EAGAIN);
+	KUNIT_EXPECT_EQ(test, lz_discard(lz, 0, 1), -EAGAIN);
+	KUNIT_EXPECT_TRUE(test, lz_delta_reserve(lz, cap / 8, true));
+	KUNIT_EXPECT_FALSE(test, lz_delta_reserve(lz, 1, true));
+	lz_delta_return(lz, cap / 8);
+	lz_delta_return(lz, taken);
+	KUNIT_EXPECT_EQ(test, atomic_read(&lz->delta_space), (int)cap);
+	KUNIT_EXPECT_EQ(test, atomic_read(&lz->starved), 1);
+	KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_LONG, 0, 100), 0);
+	KUNIT_EXPECT_EQ(test, atomic_read(&lz->starved), 0);
+	ram_verify(r);
+}
+
+/* A discard that finds no room for one more, in the journal or in the delta. */
+static void device_no_room_for_discards(struct kunit *test)
+{
+	struct ram *r = ram_device(test, 40, 8);
+	u32 n = LZ_EXTENT_MIN, i, fit;
+
+	KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_LONG, 0, 1000), 0);
+	/* The same one again and again is one in the delta, and many in the journal. */
+	for (i = 0; i < LZ_EXTENTS; i++)
+		KUNIT_ASSERT_EQ(test, lz_discard(r->lz, 0, n), 0);
+	KUNIT_EXPECT_EQ(test, lz_discard(r->lz, 0, n), -EAGAIN);
+	memset(r->version, 0, n * sizeof(*r->version));
+	KUNIT_EXPECT_EQ(test, ram_discard(r, 0, n), 0);
+	ram_verify(r);
+	KUNIT_ASSERT_EQ(test, ram_checkpoint(r), 0);
+
+	/* Only where tables are tiny a device so small has room for that many. */
+	fit = r->si.logical_blocks / (n + 1);
+	if (fit <= LZ_EXTENTS)
+		return;
+	for (i = 0; i < LZ_EXTENTS; i++) {
+		KUNIT_ASSERT_EQ(test, lz_discard(r->lz, i * (n + 1), n), 0);
+		memset(r->version + i * (n + 1), 0, n * sizeof(*r->version));
+		if (i == LZ_EXTENTS / 2)
+			KUNIT_ASSERT_EQ(test, ram_flush(r), 0);
+	}
+	KUNIT_EXPECT_EQ(test, lz_discard(r->lz, i * (n + 1), n), -EAGAIN);
+	KUNIT_EXPECT_EQ(test, ram_discard(r, i * (n + 1), n), 0);
+	ram_verify(r);
+	KUNIT_ASSERT_EQ(test, ram_flush(r), 0);
+	ram_cut(r);
+	KUNIT_ASSERT_EQ_MSG(test, ram_load(r, 0), 0, "(%s)", r->said);
+	ram_verify(r);
+}
+
+/* Records about zones: many make a commit due, and there is an end to them. */
+static void device_no_room_for_records(struct kunit *test)
+{
+	struct ram *r = ram_device(test, 40, 8);
+	u64 commit = r->lz->committed;
+	u32 i;
+
+	for (i = 0; i < LZ_ZRECS / 2; i++)
+		KUNIT_ASSERT_TRUE(test, lz_zrec_add(r->lz, LZ_JR_ZBAD, 20, 0, 0));
+	lz_run(r->lz);
+	KUNIT_EXPECT_EQ(test, r->lz->committed, commit + 1);
+	for (i = 0; i < LZ_ZRECS; i++)
+		KUNIT_ASSERT_TRUE(test, lz_zrec_add(r->lz, LZ_JR_ZBAD, 20, 0, 0));
+	KUNIT_EXPECT_FALSE(test, lz_zrec_add(r->lz, LZ_JR_ZBAD, 20, 0, 0));
+	lz_run(r->lz);
+	KUNIT_EXPECT_EQ(test, r->lz->nr_zrec, 0u);
+	ram_cut(r);
+	KUNIT_ASSERT_EQ_MSG(test, ram_load(r, 0), 0, "(%s)", r->said);
+	ram_check(r);
+}
+
+/* Of zones that failed once metadata takes one if there is no other. */
+static void device_all_worn(struct kunit *test)
+{
+	struct ram *r = ram_device(test, 40, 8);
+	struct lz_zone *first, *second;
+	u32 i;
+
+	for (i = 0; i < r->g.nr_zones; i++)
+		if (r->lz->zone[i].state == LZ_ZS_FREE)
+			r->lz->zone[i].flags |= LZ_ZF_WORN;
+	first = list_first_entry(&r->lz->free_list, struct lz_zone, list);
+	second = list_first_entry(&first->list, struct lz_zone, list);
+	KUNIT_EXPECT_TRUE(test, lz_zone_take_free(r->lz, true) == first);
+	list_entry(second->list.next, struct lz_zone, list)->flags = 0;
+	KUNIT_EXPECT_TRUE(test, lz_zone_take_free(r->lz, false) == second);
+	first = list_first_entry(&r->lz->free_list, struct lz_zone, list);
+	KUNIT_EXPECT_EQ(test, first->flags, 0);
+	KUNIT_EXPECT_TRUE(test, lz_zone_take_free(r->lz, true) == first);
+}
+
+static struct kunit_case device_cases[] = {
+	KUNIT_CASE(device_not_loaded),
+	KUNIT_CASE(device_settings_refused),
+	KUNIT_CASE(device_absent_leaf),
+	KUNIT_CASE(device_no_room_for_updates),
+	KUNIT_CASE(device_no_room_for_discards),
+	KUNIT_CASE(device_no_room_for_records),
+	KUNIT_CASE(device_all_worn),
+	{}
+};
+
+static struct kunit_suite device_suite = {
+	.name = "lifezone-device",
+	.exit = device_exit,
+	.test_cases = device_cases,
+};
+
+kunit_test_suite(device_suite);
