@@ -54,7 +54,7 @@ kunit: deps
 	@$(VM)/kunit
 
 guest: deps
-	@$(VM)/run $(T)
+	@$(if $(CUTS),LZ_TEST_CUTS=$(CUTS)) $(VM)/run $(T)
 
 debug: deps
 	@$(VM)/debug-kernel
@@ -100,6 +100,7 @@ help:
 # help:                       clang; "make check" only runs what they found before)
 # help:   make kunit        the core under the kernel's KUnit (UML)
 # help:   make guest T=PAT  guest tests, tests/vm/t/PAT*.sh
+# help:                       CUTS=500 T=cut-: so many power cuts below each file system (40)
 # help:   make lint         checkpatch, sparse, shellcheck, compiler warnings
 # help:   make bench        the benchmarks behind Documentation's report
 # help: Other

@@ -184,14 +184,19 @@ def check(a):
     return 1 if lost or not acked else 0
 
 
-p = argparse.ArgumentParser()
-p.add_argument("what", choices=("write", "check"))
-p.add_argument("target")
-p.add_argument("log")
-p.add_argument("seconds", nargs="?", type=float, default=5)
-p.add_argument("-w", "--workers", type=int, default=4)
-p.add_argument("-b", "--blocks", type=int, default=4096)
-p.add_argument("-s", "--seed", type=int, default=1)
-p.add_argument("--logsync", action="store_true", help="fsync LOG at each record")
-a = p.parse_args()
-sys.exit(write(a) if a.what == "write" else check(a))
+def main():
+    p = argparse.ArgumentParser()
+    p.add_argument("what", choices=("write", "check"))
+    p.add_argument("target")
+    p.add_argument("log")
+    p.add_argument("seconds", nargs="?", type=float, default=5)
+    p.add_argument("-w", "--workers", type=int, default=4)
+    p.add_argument("-b", "--blocks", type=int, default=4096)
+    p.add_argument("-s", "--seed", type=int, default=1)
+    p.add_argument("--logsync", action="store_true", help="fsync LOG at each record")
+    a = p.parse_args()
+    return write(a) if a.what == "write" else check(a)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
