@@ -477,7 +477,7 @@ static blk_status_t cut_manage(struct cut *c, struct bio *bio)
 		cut_reset_zone(c, nr);
 		return BLK_STS_OK;
 	case REQ_OP_ZONE_FINISH:
-		z->finished = z->cond != BLK_ZONE_COND_FULL;
+		z->finished |= z->cond != BLK_ZONE_COND_FULL;
 		cut_set_cond(c, z, BLK_ZONE_COND_FULL);
 		return BLK_STS_OK;
 	case REQ_OP_ZONE_OPEN:
@@ -650,7 +650,8 @@ static bool cut_passes(struct cut *c, struct bio *bio)
 	if (z->type == BLK_ZONE_TYPE_CONVENTIONAL)
 		return !op_is_zone_mgmt(bio_op(bio));
 	return bio_op(bio) == REQ_OP_READ &&
-	       bio_end_sector(bio) - cut_start(c, nr) <= round_up(down, BLOCK_SECTORS);
+	       (bio_end_sector(bio) - cut_start(c, nr) <= round_up(down, BLOCK_SECTORS) ||
+		z->cond == BLK_ZONE_COND_OFFLINE);
 }
 
 static int cut_map(struct dm_target *ti, struct bio *bio)

@@ -118,7 +118,7 @@ def child(function, *args):
 
 def printed():
     with open(W + "/load") as f:
-        return f.read()[-1500:]
+        return f.read()[-20000:]
 
 
 def status_of(pid, what):
@@ -152,10 +152,11 @@ class Files:
 
     def __init__(self, where, log):
         self.a = SimpleNamespace(target=where, log=log.path, seconds=600, workers=6,
-                                 blocks=1536, seed=0, logsync=False)
+                                 blocks=1536, seed=0, pause=0, logsync=False)
 
     def write(self, rnd):
         self.a.seed = rnd.randrange(1 << 30)
+        self.a.pause = rnd.choice((0, 0.05))
         acked.write(self.a)
 
     def check(self):
@@ -323,6 +324,8 @@ def main():
         mount(fs, where)
         if status_of(child(load.check), "the check"):
             fail("lost: " + printed())
+        if "several versions" in printed():
+            say(printed().splitlines()[0])
         umount(where)
         run(FSCK[fs] + " " + TOP)
         mount(fs, where)
