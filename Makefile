@@ -64,7 +64,7 @@ kunit: deps
 	@$(VM)/kunit
 
 guest: deps
-	@$(VM)/run $(T)
+	@$(if $(CUTS),LZ_TEST_CUTS=$(CUTS)) $(VM)/run $(T)
 
 logs: deps
 	@$(VM)/replay-logs $(or $(N),20) $(or $(SEED),1)
@@ -116,6 +116,7 @@ help:
 # help:   make mutants N=700  small changes to the core by a program: are they noticed? (hours)
 # help:   make kunit        the core under the kernel's KUnit (UML)
 # help:   make guest T=PAT  guest tests, tests/vm/t/PAT*.sh
+# help:                       CUTS=500 T=cut-: so many power cuts below each file system (40)
 # help:   make logs N=20    every cut of what the module told a drive in N short loads (SEED=)
 # help:   make lint         checkpatch, sparse, shellcheck, compiler warnings
 # help:   make bench        the benchmarks behind Documentation's report

@@ -146,6 +146,19 @@ lz_sysfs() {
 # lz_check DEV: the formatted device, not in use, is consistent
 lz_check() { lifezone check "$1" || fail "lifezone check $1: status $?"; }
 
+# cut_rounds LOAD FS DRIVE: cut.py, without udev, which would take longer than all else
+cut_rounds() {
+	local status
+	[ -d /sys/module/lz_cut ] || must insmod "$LZ_TEST_KO/lz-cut.ko"
+	must udevadm control --exit
+	# What nobody syncs is to be on its way, too.
+	echo 20 | tee /proc/sys/vm/dirty_{writeback,expire}_centisecs >/dev/null
+	python3 -B tests/vm/cut.py "$@" "$MNT"
+	status=$?
+	/lib/systemd/systemd-udevd --daemon 2>/dev/null
+	return $status
+}
+
 # Direct I/O with a write lifetime on a block device takes the hint of the
 # device node's inode: node_with_hint DEV 0..5 makes a node of its own.
 node_with_hint() {
