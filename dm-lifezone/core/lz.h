@@ -691,7 +691,7 @@ struct lz_zone *lz_zone_take_free(struct lz *lz, bool meta);
 void lz_zone_freed(struct lz *lz, struct lz_zone *z);
 void lz_zone_emptied(struct lz *lz, struct lz_zone *z);
 void lz_zone_aside(struct lz *lz, struct lz_zone *z, int error);
-u32 lz_zones_aside(const struct lz *lz);
+u32 lz_zones_lost(const struct lz *lz);
 void lz_zones_uncur(struct lz *lz, const struct lz_zone *z);
 void lz_zones_part(struct lz *lz);
 struct lz_open *lz_open_slot(struct lz *lz, struct lz_zone *z, bool gc);
