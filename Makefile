@@ -15,8 +15,8 @@ export VM_ZNS VM_CPUS VM_MEM VM_KERNEL VM_DISK VM_ICOUNT VM_REBOOT VM_PLANTS VM_
 # As it was typed: make must not expand the $ of a shell command.
 export LZ_CMD := $(value CMD)
 
-.PHONY: all module tools vm deps check unit crash exhaust fuzz coverage mutants kunit guest \
-	debug bench demo lint clean distclean help install
+.PHONY: all module tools vm deps check unit crash exhaust fault fuzz coverage mutants kunit \
+	guest debug bench demo lint clean distclean help install
 
 all: module tools
 
@@ -44,6 +44,9 @@ crash:
 
 exhaust:
 	@$(MAKE) -s -C tests/crash O=$(O)/host/crash exhaust
+
+fault:
+	@$(MAKE) -s -C tests/crash O=$(O)/host/crash fault
 
 fuzz:
 	@$(VM)/deps clang libclang-rt-dev llvm gcc make libc6-dev pkg-config libjson-c-dev uuid-dev
@@ -103,6 +106,7 @@ help:
 # help:   make unit         unit tests of the kernel-free core, on the host
 # help:   make crash        power cuts of random schedules, from a seed
 # help:   make exhaust      every cut of every short sequence on the smallest drive
+# help:   make fault        every allocation and every command fails in turn
 # help:   make fuzz T=60    hostile drives and words: the fuzzers for T seconds in all (wants
 # help:                       clang; "make check" only runs what they found before)
 # help:   make coverage     which branches of the core the tests above reach (wants clang)

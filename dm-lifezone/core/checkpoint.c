@@ -236,7 +236,7 @@ static bool merge_one(struct lz *lz, u64 leaf)
 		lz->leaf[leaf]->busy = true;
 	if (!c) {
 		if (!lz->leaf[leaf])
-			lz->ops->kick_later(lz->ctx, 10);	/* no memory now */
+			lz_nodes_flush(lz);	/* no memory until others are written */
 		else if (lz->leaf[leaf]->state == LZ_LEAF_ERROR)
 			lz_set_mode(lz, LZ_MODE_FAIL, "a map leaf cannot be read", -EIO);
 		return false;
@@ -449,12 +449,25 @@ static void ckpt_end(struct lz *lz, int err)
 	lz_feed(lz);
 }
 
-static void roll_root(struct lz *lz);
+static void reset_root_zone(struct lz *lz, u32 zone);
 
 static void root_left(struct lz *lz, struct lz_cmd *cmd)
 {
 	(void)cmd;
-	roll_root(lz);
+	reset_root_zone(lz, lz->root_zone ^ 1);
+}
+
+/*
+ * A root zone cannot be begun. The other stands, and may not be touched: try this one
+ * again, as there is no other place. False: that has been done.
+ */
+static bool begin_again(struct lz *lz, u32 zone, int error)
+{
+	if (++lz->ckpt.root_tries == LZ_LOG_TRIES)
+		return false;
+	lz_say(lz, 'w', "root zone %u: error %d as it was begun, trying again", zone, error);
+	reset_root_zone(lz, zone);
+	return true;
 }
 
 /*
@@ -469,7 +482,6 @@ static void leave_root_zone(struct lz *lz, int error)
 	       error, lz->root_zone ^ 1);
 	lz_count(lz, LZ_ST_ZONES_ASIDE, 1);
 	lz->ops->event(lz->ctx, LZ_EV_ZONE_ASIDE, lz->root_zone);
-	k->state = LZ_CK_ROLL;
 	k->root = (struct lz_cmd){
 		.op = LZ_OP_FINISH, .addr = lz_zone_addr(lz, lz->root_zone, 0),
 		.done = root_left,
@@ -485,11 +497,14 @@ static void root_done(struct lz *lz, struct lz_cmd *cmd)
 		leave_root_zone(lz, cmd->error);
 		return;
 	}
+	if (cmd->error && begin_again(lz, lz->root_zone, cmd->error))
+		return;
 	if (cmd->error) {
 		lz_set_mode(lz, LZ_MODE_FAIL, "the checkpoint root cannot be written", cmd->error);
 		ckpt_end(lz, cmd->error);
 		return;
 	}
+	lz->ckpt.root_tries = 0;
 	lz->root_off += cmd->nblocks;
 	lz_count(lz, LZ_ST_ROOT_BLOCKS, cmd->nblocks);
 	ckpt_end(lz, 0);
@@ -497,13 +512,17 @@ static void root_done(struct lz *lz, struct lz_cmd *cmd)
 
 static void roll_done(struct lz *lz, struct lz_cmd *cmd)
 {
+	u32 zone = lz_addr_zone(lz, cmd->addr);
+
 	lz->ckpt.root_busy = false;
+	if (cmd->error && begin_again(lz, zone, cmd->error))
+		return;
 	if (cmd->error) {
 		lz_set_mode(lz, LZ_MODE_FAIL, "a root zone cannot be reset", cmd->error);
 		ckpt_end(lz, cmd->error);
 		return;
 	}
-	lz->root_zone ^= 1;
+	lz->root_zone = zone;
 	lz->root_off = 0;
 	lz_count(lz, LZ_ST_ROOT_ROLLS, 1);
 	lz->ckpt.state = LZ_CK_ROOT;
@@ -544,13 +563,13 @@ static void write_root(struct lz *lz)
 	lz_submit(lz, &k->root);
 }
 
-static void roll_root(struct lz *lz)
+static void reset_root_zone(struct lz *lz, u32 zone)
 {
 	struct lz_ckpt *k = &lz->ckpt;
 
+	k->state = LZ_CK_ROLL;
 	k->root = (struct lz_cmd){
-		.op = LZ_OP_RESET, .addr = lz_zone_addr(lz, lz->root_zone ^ 1, 0),
-		.done = roll_done,
+		.op = LZ_OP_RESET, .addr = lz_zone_addr(lz, zone, 0), .done = roll_done,
 	};
 	k->root_busy = true;
 	lz->root_rolling = true;
@@ -647,8 +666,7 @@ void lz_ckpt_step(struct lz *lz)
 				k->journal_seq = lz->jseq;
 			}
 			if (lz->root_off == lz->g.zone_cap) {
-				k->state = LZ_CK_ROLL;
-				roll_root(lz);
+				reset_root_zone(lz, lz->root_zone ^ 1);
 			} else {
 				k->state = LZ_CK_ROOT;
 			}

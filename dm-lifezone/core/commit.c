@@ -336,6 +336,7 @@ static void send_piece(struct lz *lz)
 		lz->jbuf.cmd.flags &= ~LZ_CMD_PREFLUSH;
 	if (lz_planted(LZ_PLANT_JOURNAL_NO_FUA))
 		lz->jbuf.cmd.flags &= ~LZ_CMD_FUA;
+	lz->js->flushing = lz->jbuf.cmd.flags & LZ_CMD_PREFLUSH;
 	lz->jbuf.busy = true;
 	lz->progress = true;
 	if (last)

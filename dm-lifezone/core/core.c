@@ -9,7 +9,8 @@
  *
  * A request that found no room is told -EAGAIN and sets "starved"; whoever
  * makes room calls lz_feed(), which has the host try again. The flag is set
- * before the last try, so no wake-up is lost.
+ * before the last try, so no wake-up is lost. On a drive that has lost so many
+ * zones that there will be no room, ever, it is told -ENOSPC.
  */
 #include "lz.h"
 
@@ -93,6 +94,7 @@ u64 lz_stat(struct lz *lz, enum lz_stat st)
 
 void lz_kick(struct lz *lz)
 {
+	WRITE_ONCE(lz->kicked, true);
 	lz->ops->kick(lz->ctx);
 }
 
@@ -199,7 +201,7 @@ int lz_write_begin(struct lz *lz, u8 class, u32 want, struct lz_write *w)
 		lz_starve(lz);
 		err = write_try(lz, class, want, w);
 		if (err)
-			return err;
+			return READ_ONCE(lz->spent) ? -ENOSPC : err;
 	}
 	if (unlikely(READ_ONCE(lz->pacing)))
 		atomic_sub(w->nblocks, &lz->credit);
@@ -345,11 +347,57 @@ static bool log_stuck(const struct lz *lz)
 	return true;
 }
 
+/*
+ * Is there anything under way, of ours or of users, that may yet make room? What GC
+ * still has in hand waits for room, too. Writes come first, as they end by emptying
+ * zones.
+ */
+static bool is_quiet(struct lz *lz)
+{
+	unsigned long flags;
+	bool quiet = true;
+	u32 i;
+
+	for (i = 0; quiet && i < lz->data_slots; i++) {
+		u32 zone = READ_ONCE(lz->open[i].zone);
+
+		quiet = zone == LZ_NONE ||
+			READ_ONCE(lz->zone[zone].done) == READ_ONCE(lz->zone[zone].resv);
+	}
+	spin_lock_irqsave(&lz->list_lock, flags);
+	quiet &= list_empty(&lz->emptied) && list_empty(&lz->ready) &&
+		list_empty(&lz->waiting) && list_empty(&lz->done_list);
+	spin_unlock_irqrestore(&lz->list_lock, flags);
+	return quiet && !lz->cmds && lz->commit.state == LZ_CS_IDLE &&
+		lz->ckpt.state == LZ_CK_IDLE && !READ_ONCE(lz->ckpt.wanted) &&
+		!atomic_read(&lz->discarding) && !READ_ONCE(lz->kicked);
+}
+
+/* @starved: somebody found no room before the last round, in which nothing moved. */
+static void watch_room(struct lz *lz, bool starved)
+{
+	bool quiet = is_quiet(lz);
+
+	if (!quiet)
+		WRITE_ONCE(lz->spent, false);
+	if (!quiet || !starved)
+		return;
+	if (!lz->spent)
+		lz_say(lz, 'e', "no space is left: %u zones are set aside, and none can be freed",
+		       lz_zones_aside(lz));
+	WRITE_ONCE(lz->spent, true);
+	lz_feed(lz);
+}
+
 static void run(struct lz *lz)
 {
 	do {
 		lz->progress = false;
 		lz->log_waits = false;
+		WRITE_ONCE(lz->kicked, false);
+		/* What is kicked for from here on this round may not see. */
+		smp_mb();
+		lz->was_starved = atomic_read(&lz->starved);
 		take_completions(lz);
 		if (!lz->loaded)
 			continue;
@@ -372,6 +420,8 @@ void lz_run(struct lz *lz)
 		run(lz);
 	}
 	watch_space(lz);
+	if (lz->mode == LZ_MODE_RW && !lz->loading)
+		watch_room(lz, lz->was_starved);
 }
 
 /* lz_sync - run until no command is in flight. Load and stop only. */

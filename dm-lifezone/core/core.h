@@ -363,8 +363,8 @@ struct lz_write {
 /*
  * lz_write_begin - reserve space and map updates for up to @want blocks of
  * lifetime class @class. 0: @w->nblocks (1..want) may be appended to zone
- * @w->zone with one command. -EAGAIN: wait for ops->resume. -EROFS, -EIO: the
- * device's mode forbids it.
+ * @w->zone with one command. -EAGAIN: wait for ops->resume. -ENOSPC: so many zones are
+ * set aside that none would come. -EROFS, -EIO: the device's mode forbids it.
  */
 int lz_write_begin(struct lz *lz, u8 class, u32 want, struct lz_write *w);
 /* lz_write_end - the whole reservation landed at drive address @addr; map it. */

@@ -7,6 +7,11 @@
  * is believed. Leaves are changed only by the checkpoint, which writes what it
  * changes before it lets go, so every leaf but a busy one can be dropped: the
  * one that was not looked at for longest goes (second chance).
+ *
+ * There is always memory for one more leaf: one is kept in reserve, and while that is
+ * in use it is either busy or loading, which ends by itself, or can be dropped - but who
+ * had it read is given some time to look at it, or two who want different leaves could
+ * take them from each other for ever.
  */
 #include "lz.h"
 
@@ -17,8 +22,22 @@ static spinlock_t *lock_of(struct lz *lz, u64 idx)
 
 static void cached_free(struct lz_cached *c)
 {
-	lz_free_page(c->node);
+	if (c)
+		lz_free_page(c->node);
 	lz_free(c);
+}
+
+static struct lz_cached *cached_alloc(void)
+{
+	struct lz_cached *c = lz_zalloc_small(sizeof(*c));
+
+	if (!c)
+		return NULL;
+	c->node = lz_alloc_page();
+	if (c->node)
+		return c;
+	lz_free(c);
+	return NULL;
 }
 
 void lz_leaf_drop(struct lz *lz, struct lz_cached *c)
@@ -30,23 +49,61 @@ void lz_leaf_drop(struct lz *lz, struct lz_cached *c)
 	spin_unlock_irqrestore(lock_of(lz, c->idx), flags);
 	list_del_init(&c->lru);
 	lz->nr_cached--;
-	cached_free(c);
+	if (lz->leaf_spare)
+		cached_free(c);
+	else
+		lz->leaf_spare = c;
 }
 
-static void shrink(struct lz *lz)
+/* Drops one that nobody uses, nor is about to, if it came by @by (ns). */
+static bool drop_one(struct lz *lz, u64 by)
 {
 	u32 tries = 2 * lz->nr_cached;
 
-	while (lz->nr_cached >= lz->max_cached && tries--) {
+	while (tries--) {
 		struct lz_cached *c = list_first_entry(&lz->lru, struct lz_cached, lru);
 
-		if (c->referenced || c->busy || c->state == LZ_LEAF_LOADING) {
-			c->referenced = 0;
-			list_move_tail(&c->lru, &lz->lru);
-		} else {
+		if (!c->referenced && !c->busy && c->state != LZ_LEAF_LOADING &&
+		    (c->seen || c->came <= by)) {
 			lz_leaf_drop(lz, c);
+			return true;
 		}
+		c->seen |= c->referenced;
+		c->referenced = 0;
+		list_move_tail(&c->lru, &lz->lru);
 	}
+	return false;
+}
+
+static struct lz_cached *take_spare(struct lz *lz)
+{
+	u64 by = lz->ops->now(lz->ctx);
+	struct lz_cached *c;
+	struct lz_node *node;
+
+	/* Nobody but the machine wants any. */
+	if (!lz->loading && !lz->stopping)
+		by -= min_t(u64, by, LZ_LEAF_HOLD_MS * 1000000ull);
+	if (!lz->leaf_spare && !drop_one(lz, by)) {
+		lz->ops->kick_later(lz->ctx, LZ_LEAF_HOLD_MS);
+		return NULL;
+	}
+	c = lz->leaf_spare;
+	lz->leaf_spare = NULL;
+	node = c->node;
+	memset(c, 0, sizeof(*c));
+	c->node = node;
+	return c;
+}
+
+static struct lz_cached *cached_take(struct lz *lz)
+{
+	struct lz_cached *c;
+
+	while (lz->nr_cached >= lz->max_cached && drop_one(lz, ~0ull))
+		;
+	c = cached_alloc();
+	return c ? c : take_spare(lz);
 }
 
 static struct lz_cached *cached_add(struct lz *lz, u64 idx, u8 state)
@@ -55,16 +112,9 @@ static struct lz_cached *cached_add(struct lz *lz, u64 idx, u8 state)
 	unsigned long flags;
 	u32 i;
 
-	if (lz->nr_cached >= lz->max_cached)
-		shrink(lz);
-	c = lz_zalloc_small(sizeof(*c));
+	c = cached_take(lz);
 	if (!c)
 		return NULL;
-	c->node = lz_alloc_page();
-	if (!c->node) {
-		lz_free(c);
-		return NULL;
-	}
 	c->idx = idx;
 	c->state = state;
 	for (i = 0; state == LZ_LEAF_READY && i < LZ_NODE_ENTRIES; i++)
@@ -84,55 +134,66 @@ struct lz_cached *lz_leaf_new(struct lz *lz, u64 idx)
 	return cached_add(lz, idx, LZ_LEAF_READY);
 }
 
-static void read_done(struct lz *lz, struct lz_cmd *cmd)
+/* Can what was read be believed? If not, one line in @why. */
+static int judge(struct lz *lz, const struct lz_cached *c, char *why, size_t n)
 {
-	struct lz_cached *c = cmd->priv;
-	struct list_head waiters;
 	struct lz_want want = {
-		.uuid = lz->si.uuid, .type = LZ_BT_NODE, .addr = cmd->addr, .index = c->idx,
+		.uuid = lz->si.uuid, .type = LZ_BT_NODE, .addr = c->cmd.addr, .index = c->idx,
 		.epoch_max = lz->epoch,
 	};
-	unsigned long flags;
-	char why[160];
-	int err = cmd->error;
 	u32 i;
 
-	if (err)
-		lz_say(lz, 'e', "map leaf %llu at block %llu cannot be read: error %d",
-		       (unsigned long long)c->idx, (unsigned long long)cmd->addr, err);
-	else if (!lz_valid(c->node, &want, why, sizeof(why)) &&
-		 !lz_planted(LZ_PLANT_LEAF_UNCHECKED)) {
-		lz_say(lz, 'e', "map leaf %llu: %s", (unsigned long long)c->idx, why);
-		err = -EIO;
+	if (c->cmd.error) {
+		snprintf(why, n, "block %llu cannot be read: error %d",
+			 (unsigned long long)c->cmd.addr, c->cmd.error);
+		return c->cmd.error;
 	}
-	for (i = 0; !err && i < LZ_NODE_ENTRIES; i++) {
+	if (!lz_valid(c->node, &want, why, n) && !lz_planted(LZ_PLANT_LEAF_UNCHECKED))
+		return -EIO;
+	for (i = 0; i < LZ_NODE_ENTRIES; i++) {
 		u64 a = le64_to_cpu(c->node->e[i]), lba = c->idx * LZ_NODE_ENTRIES + i;
 		u32 zone = lz_addr_zone(lz, a);
 
 		if (a == LZ_NOWHERE)
 			continue;
 		if (zone < 2 || zone >= lz->g.nr_zones || lz_addr_off(lz, a) >= lz->g.zone_cap) {
-			lz_say(lz, 'e', "map leaf %llu: entry %u is %llu, where no data can be",
-			       (unsigned long long)c->idx, i, (unsigned long long)a);
-			err = -EIO;
-		} else if (lba >= lz->si.logical_blocks) {
-			/* Nobody would ever overwrite it, and GC could not move it. */
-			lz_say(lz, 'e', "map leaf %llu: entry %u maps block %llu, past the device",
-			       (unsigned long long)c->idx, i, (unsigned long long)lba);
-			err = -EIO;
+			snprintf(why, n, "entry %u is %llu, where no data can be", i,
+				 (unsigned long long)a);
+			return -EIO;
+		}
+		/* Nobody would ever overwrite it, and GC could not move it. */
+		if (lba >= lz->si.logical_blocks) {
+			snprintf(why, n, "entry %u maps block %llu, past the device", i,
+				 (unsigned long long)lba);
+			return -EIO;
 		}
 	}
+	return 0;
+}
+
+static void read_done(struct lz *lz, struct lz_cmd *cmd)
+{
+	struct lz_cached *c = cmd->priv;
+	struct list_head waiters;
+	unsigned long flags;
+	char why[160];
+	int err;
+
+	err = judge(lz, c, why, sizeof(why));
+	/* There is no other copy, so it had better be more than a hiccup. */
+	if (err && ++c->tries < LZ_LEAF_TRIES) {
+		lz_submit(lz, cmd);
+		return;
+	}
+	if (err)
+		lz_say(lz, 'e', "map leaf %llu: %s", (unsigned long long)c->idx, why);
 	INIT_LIST_HEAD(&waiters);
+	c->came = lz->ops->now(lz->ctx);
 	spin_lock_irqsave(lock_of(lz, c->idx), flags);
 	c->state = err ? LZ_LEAF_ERROR : LZ_LEAF_READY;
 	spin_unlock_irqrestore(lock_of(lz, c->idx), flags);
 	list_splice_tail_init(&c->waiters, &waiters);
-	while (!list_empty(&waiters)) {
-		struct lz_waiter *w = list_first_entry(&waiters, struct lz_waiter, list);
-
-		list_del_init(&w->list);
-		w->fn(w, err);
-	}
+	lz_answer(&waiters, err);
 }
 
 /*
@@ -156,6 +217,8 @@ struct lz_cached *lz_leaf_get(struct lz *lz, u64 idx, int *err)
 		lz_submit(lz, &c->cmd);
 		return NULL;
 	}
+	if (c->state == LZ_LEAF_LOADING)
+		return NULL;
 	c->referenced = 1;
 	if (c->state == LZ_LEAF_ERROR)
 		*err = -EIO;
@@ -199,11 +262,10 @@ void lz_leaf_step(struct lz *lz)
 		} else if (lz->leaf[w->arg]) {
 			list_add_tail(&w->list, &lz->leaf[w->arg]->waiters);
 		} else {
-			/* No memory now: some will come back as other reads end. */
+			/* No memory now: we are going to be kicked. */
 			spin_lock_irqsave(&lz->list_lock, flags);
 			list_add_tail(&w->list, &lz->load_waiters);
 			spin_unlock_irqrestore(&lz->list_lock, flags);
-			lz->ops->kick_later(lz->ctx, 10);
 		}
 	}
 }
@@ -215,11 +277,11 @@ int lz_leaf_init(struct lz *lz)
 	u32 i;
 
 	lz->leaf = lz_zalloc_array(n, sizeof(*lz->leaf));
-	if (!lz->leaf)
+	lz->leaf_spare = cached_alloc();
+	if (!lz->leaf || !lz->leaf_spare)
 		return -ENOMEM;
 	for (i = 0; i < LZ_NR_LEAF_LOCKS; i++)
 		spin_lock_init(&lz->leaf_lock[i]);
-	INIT_LIST_HEAD(&lz->lru);
 	lz->max_cached = min_t(u64, 1u << 31, room ? max_t(u64, room, 2 * LZ_MERGE_WINDOW) : n + 1);
 	return 0;
 }
@@ -228,9 +290,8 @@ void lz_leaf_exit(struct lz *lz)
 {
 	struct lz_cached *c, *n;
 
-	if (!lz->leaf)
-		return;
 	list_for_each_entry_safe(c, n, &lz->lru, lru)
 		cached_free(c);
+	cached_free(lz->leaf_spare);
 	lz_free(lz->leaf);
 }

@@ -24,18 +24,20 @@
 #ifdef LZ_TINY		/* for tests that copy the whole of a device many times */
 #define LZ_SHARD_SHIFT		1
 #define LZ_NR_LEAF_LOCKS	2u
-#define LZ_LOG_BLOCKS		1u
+#define LZ_LOG_BLOCKS		3u
+#define LZ_SUM_BLOCKS		1u
 #define LZ_GC_SLOTS		1u
 #define LZ_GC_RUN		4u
 #define LZ_EXTENTS		16u
 #define LZ_ZRECS		64u
 #define LZ_DELTA_MIN		16u
 #define LZ_MERGE_WINDOW		2u
-#define LZ_BATCH_COMMIT		400u
+#define LZ_BATCH_COMMIT		1000u
 #else
 #define LZ_SHARD_SHIFT		6
 #define LZ_NR_LEAF_LOCKS	64u
 #define LZ_LOG_BLOCKS		64u	/* blocks of a journal or node write */
+#define LZ_SUM_BLOCKS		8u	/* blocks a summary may have */
 #define LZ_GC_SLOTS		8u
 #define LZ_GC_RUN		32u	/* blocks a copy moves at once */
 #define LZ_EXTENTS		1024u	/* discarded extents in a delta */
@@ -54,12 +56,13 @@
 /* Answer of a look-up: the leaf is not in RAM. */
 #define LZ_MISS			(LZ_ADDR_MASK + 1)
 
-#define LZ_SUM_BLOCKS		8u	/* blocks a summary may have */
 #define LZ_RING			8192u	/* unsummarised blocks of an open zone, at most */
 #define LZ_NODE_BUFS		2u
 #define LZ_SUPER_COPIES		2u	/* at the front of a root zone */
 #define LZ_ROOT_COPIES		2u
 #define LZ_LOG_TRIES		4u	/* failed writes in a row the log bears */
+#define LZ_LEAF_TRIES		3u	/* reads of a map leaf before it is lost */
+#define LZ_LEAF_HOLD_MS		10u	/* for who had it read to look at it */
 #define LZ_BUDGET_DEFAULT	16u
 #define LZ_BUDGET_MAX		64u
 #define LZ_EXTENT_MIN		33u	/* shorter discards become single entries */
@@ -210,8 +213,11 @@ struct lz_cached {
 	u64 idx;
 	u8 state;
 	u8 referenced;
+	bool seen;		/* somebody has looked at it, long ago */
+	u8 tries;		/* reads of it that failed */
 	bool busy;		/* the checkpoint has it; not to be dropped */
 	struct list_head lru;
+	u64 came;		/* when it had been read (ns) */
 	struct list_head waiters;
 	struct lz_cmd cmd;
 	struct lz_node *node;
@@ -239,6 +245,7 @@ struct lz_tree {
  * @off: next block
  * @journal: the journal goes through it: zones end with a link
  * @closing: the zone before still counts as open; nothing is written meanwhile
+ * @flushing: a write with a flush before it is in flight; nothing is written meanwhile
  * @writes: writes in flight
  * @failures: failed writes in a row
  * @bad: zone that failed, to be finished as soon as no write is in flight
@@ -249,6 +256,7 @@ struct lz_stream {
 	u32 off;
 	bool journal;
 	bool closing;
+	bool flushing;
 	u32 writes;
 	u32 failures;
 	u32 bad;
@@ -381,6 +389,7 @@ struct lz_merge_slot {
  * @have_victims: metadata zones are being emptied
  * @redo: a node had to be written again: its parents have to be, too
  * @restart: the journal begins anew with it
+ * @root_tries: attempts to begin a root zone that failed
  * @vain: checkpoints in a row without a block of journal between them
  * @number: of the last durable checkpoint
  * @journal_addr: where the journal goes on after the cut
@@ -408,6 +417,7 @@ struct lz_ckpt {
 	bool redo;
 	bool restart;
 	bool root_busy;
+	u32 root_tries;
 	u32 vain;
 	u64 number;
 	u64 journal_addr;
@@ -578,6 +588,7 @@ struct lz {
 	struct lz_cached **leaf;
 	spinlock_t leaf_lock[LZ_NR_LEAF_LOCKS];	/* leaf[] and what it points to */
 	struct list_head lru;
+	struct lz_cached *leaf_spare;	/* where there is no memory for another */
 	u32 nr_cached;
 	u32 max_cached;
 
@@ -610,6 +621,9 @@ struct lz {
 	bool commit_wanted;
 
 	atomic_t starved;		/* somebody got -EAGAIN */
+	bool kicked;			/* since the last round began */
+	bool was_starved;		/* before the last round (machine) */
+	bool spent;			/* and there is no hope for them */
 	atomic_t credit;		/* blocks users may write while GC is behind */
 	bool pacing;
 	bool tight;			/* the metadata log must first be tidied */
@@ -678,6 +692,7 @@ struct lz_zone *lz_zone_take_free(struct lz *lz, bool meta);
 void lz_zone_freed(struct lz *lz, struct lz_zone *z);
 void lz_zone_emptied(struct lz *lz, struct lz_zone *z);
 void lz_zone_aside(struct lz *lz, struct lz_zone *z, int error);
+u32 lz_zones_aside(const struct lz *lz);
 void lz_zones_uncur(struct lz *lz, const struct lz_zone *z);
 void lz_zones_part(struct lz *lz);
 struct lz_open *lz_open_slot(struct lz *lz, struct lz_zone *z, bool gc);

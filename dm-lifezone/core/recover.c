@@ -400,7 +400,7 @@ static void finish_zone(struct lz *lz, struct load *l, u32 zone)
 		lz_count(lz, LZ_ST_FINISHES_LOAD, 1);
 }
 
-static int reset_stale(struct lz *lz, u32 zone)
+static int reset_stale(struct lz *lz, struct load *l, u32 zone)
 {
 	struct lz_cmd c = { .op = LZ_OP_RESET, .addr = lz_zone_addr(lz, zone, 0) };
 	int err = lz_cmd_sync(lz, &c);
@@ -410,6 +410,9 @@ static int reset_stale(struct lz *lz, u32 zone)
 		lz_say(lz, 'w', "zone %u cannot be reset (error %d): set aside", zone, err);
 		z->state = LZ_ZS_BAD;
 		z->flags = LZ_ZF_BAD;
+		/* Or the drive would go on counting it as open. */
+		if (l->rep[zone].cond == LZ_COND_OPEN)
+			finish_zone(lz, l, zone);
 		return 0;
 	}
 	lz_count(lz, LZ_ST_RESETS_STALE, 1);
@@ -445,7 +448,7 @@ static int adopt_free(struct lz *lz, struct load *l, u32 zone)
 	}
 	if (rep->cond == LZ_COND_OPEN || l->stale < lz->si.meta_zones) {
 		l->stale++;
-		return reset_stale(lz, zone);
+		return reset_stale(lz, l, zone);
 	}
 	z->state = LZ_ZS_FREE;
 	list_add_tail(&z->list, &lz->stale);

@@ -350,7 +350,7 @@ int lz_replay(struct lz *lz, const struct lz_zone_report *rep, const struct lz_r
 		.zone = lz_addr_zone(lz, addr), .off = lz_addr_off(lz, addr),
 		.seq = le64_to_cpu(root->journal_seq), .epoch = le64_to_cpu(root->h.epoch),
 	};
-	u8 *buf = lz_alloc_blocks(READ_BLOCKS);
+	u8 *buf = lz_alloc_blocks(min(READ_BLOCKS, lz->append_max));
 	bool linked = false;
 	u32 have, i, zone;
 	int err = 1;

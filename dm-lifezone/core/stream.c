@@ -10,6 +10,10 @@
  * the last piece of a commit waits for what others write to the journal's zone,
  * so that a durable commit can always be found from the root.
  *
+ * A write with a flush before it does not keep its place everywhere: devices that
+ * are stacked on the drive send the flush first, and what came later overtakes. So
+ * nothing is sent behind it until it has ended.
+ *
  * A zone that fails is finished and left. If the journal goes through it, no
  * link leads on: the journal is lost, until the next checkpoint has made durable
  * what it was to hold and begins it anew elsewhere.
@@ -46,7 +50,7 @@ u32 lz_stream_take(struct lz *lz, struct lz_stream *s, u32 want, u64 *addr, bool
 	u32 n, next = LZ_NONE;
 
 	/* Until the zone before is full, the budget counts it. */
-	if (s->closing)
+	if (s->closing || s->flushing)
 		return 0;
 	if (s->zone == LZ_NONE || s->off >= end) {
 		next = take_zone(lz);
@@ -142,6 +146,8 @@ void lz_stream_ended(struct lz *lz, struct lz_stream *s, const struct lz_cmd *cm
 	u32 zone = lz_addr_zone(lz, cmd->addr);
 
 	s->writes--;
+	if (cmd->flags & LZ_CMD_PREFLUSH)
+		s->flushing = false;
 	if (cmd->error) {
 		leave_zone(lz, s, zone, cmd->error);
 	} else {

@@ -221,6 +221,19 @@ static bool root_counts(struct lz *lz, u32 zone, u32 off, void *buf)
 }
 
 /*
+ * A zone is left for the other when it is full or has failed. So only then may one
+ * that cannot be read hold a newer root than the newest that can.
+ */
+static bool may_miss_root(struct lz *lz, const struct lz_zone_report *rep, void *buf)
+{
+	u32 other = lz->root_zone ^ 1;
+
+	if (rep[lz->root_zone].cond == LZ_COND_OPEN && lz->root_off < lz->g.zone_cap)
+		return false;
+	return lz_read_sync(lz, lz_zone_addr(lz, other, 0), 1, buf);
+}
+
+/*
  * lz_root_find - the newest root. Sets root_zone and root_off, where the next
  * one goes.
  */
@@ -228,6 +241,7 @@ int lz_root_find(struct lz *lz, const struct lz_zone_report *rep, struct lz_root
 {
 	struct lz_root *r = lz_alloc_blocks(1);
 	u32 i, off, best_off = 0;
+	bool missed = false;
 	u64 best = 0;
 
 	if (!r)
@@ -244,7 +258,15 @@ int lz_root_find(struct lz *lz, const struct lz_zone_report *rep, struct lz_root
 		lz->root_zone = i;
 		lz->root_off = rep[i].cond == LZ_COND_OPEN ? rep[i].wp : lz->g.zone_cap;
 	}
+	if (best)
+		missed = may_miss_root(lz, rep, r);
 	lz_free_blocks(r);
+	if (missed) {
+		lz_say(lz, 'e',
+		       "root zone %u cannot be read, and may hold a newer root than checkpoint %llu in zone %u",
+		       lz->root_zone ^ 1, (unsigned long long)best, lz->root_zone);
+		return -EIO;
+	}
 	if (!best)
 		lz_say(lz, 'e', "no valid checkpoint root in zones 0 and 1");
 	/* A root cut short while it was written looks the same, and is not missed. */

@@ -419,6 +419,16 @@ void lz_zone_aside(struct lz *lz, struct lz_zone *z, int error)
 	lz_kick(lz);
 }
 
+/* lz_zones_aside - how many are set aside, for the log. */
+u32 lz_zones_aside(const struct lz *lz)
+{
+	u32 i, n = 0;
+
+	for (i = 0; i < lz->g.nr_zones; i++)
+		n += READ_ONCE(lz->zone[i].state) == LZ_ZS_BAD;
+	return n;
+}
+
 static void close_zone(struct lz *lz, struct lz_zone *z, u8 state)
 {
 	unsigned long flags;

@@ -312,6 +312,32 @@ static void recover_one_root_zone(struct kunit *test)
 }
 
 /*
+ * A root zone that cannot be read: if it may be the newer one, what the other says is
+ * not believed, as what it leads to may be long gone.
+ */
+static void recover_unreadable_root_zone(struct kunit *test)
+{
+	struct ram *r = test->priv;
+	u32 i;
+
+	for (i = 0; i < r->g.zone_cap / 2; i++)
+		KUNIT_ASSERT_EQ(test, ram_checkpoint(r), 0);
+	KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_LONG, 0, 300), 0);
+	ram_stop(r);
+	i = r->zone[0].cond == LZ_COND_FULL ? 0 : 1;
+	KUNIT_ASSERT_EQ(test, r->zone[i].cond, LZ_COND_FULL);
+	KUNIT_ASSERT_EQ(test, r->zone[i ^ 1].cond, LZ_COND_OPEN);
+	r->zone[i ^ 1].fail = 1 << LZ_OP_READ;
+	r->said[0] = 0;
+	KUNIT_EXPECT_EQ(test, ram_load(r, LZ_LOAD_RO), -EIO);
+	KUNIT_EXPECT_TRUE_MSG(test, strstr(r->said, "may hold a newer root"), "(%s)", r->said);
+	r->zone[i ^ 1].fail = 0;
+	r->zone[i].fail = 1 << LZ_OP_READ;
+	again(r);
+	ram_verify(r);
+}
+
+/*
  * The journal may tell of a zone's life with data that was over before the same
  * checkpoint wrote nodes there.
  */
@@ -662,6 +688,7 @@ static struct kunit_case recover_cases[] = {
 	KUNIT_CASE(recover_random),
 	KUNIT_CASE(recover_read_only),
 	KUNIT_CASE(recover_one_root_zone),
+	KUNIT_CASE(recover_unreadable_root_zone),
 	KUNIT_CASE(recover_zone_now_log),
 	KUNIT_CASE(recover_short_zone_table),
 	KUNIT_CASE(recover_lost_leaf),

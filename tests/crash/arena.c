@@ -20,10 +20,13 @@
 /**
  * struct head - in front of an allocation
  * @size: as asked for (bytes)
- * @order: log2 of what it takes up
+ * @order: log2 of the size, rounded up
  * @magic: ARENA_LIVE or ARENA_DEAD
  * @next: in the free list, or all of them under a sanitizer
  * @prev: under a sanitizer
+ * @below: the one before it in the region
+ * @was_used: of the region, without it (bytes)
+ * @room: what it takes up (bytes)
  */
 struct head {
 	size_t size;
@@ -31,6 +34,9 @@ struct head {
 	unsigned int magic;
 	struct head *next;
 	struct head *prev;
+	struct head *below;
+	size_t was_used;
+	size_t room;
 };
 
 /**
@@ -39,6 +45,7 @@ struct head {
  * @all: these, under a sanitizer
  * @base: the region
  * @used: of it (bytes)
+ * @top: the last allocation in it
  * @spare: by order
  */
 struct arena {
@@ -46,10 +53,12 @@ struct arena {
 	struct head *all;
 	char *base;
 	size_t used;
+	struct head *top;
 	struct head *spare[NR_ORDERS];
 };
 
 static struct arena arenas[3], *arena = arenas;
+bool (*arena_fails)(void);
 
 void arena_select(unsigned int which)
 {
@@ -58,7 +67,7 @@ void arena_select(unsigned int which)
 
 #ifdef __SANITIZE_ADDRESS__
 
-void *arena_aligned(size_t align, size_t size)
+static void *get(size_t align, size_t size)
 {
 	size_t pad = align > HEAD ? align : HEAD;
 	char *raw = aligned_alloc(pad, (size + 2 * pad - 1) / pad * pad);
@@ -105,7 +114,7 @@ void arena_reset(void)
 
 #else
 
-void *arena_aligned(size_t align, size_t size)
+static void *get(size_t align, size_t size)
 {
 	unsigned int order = 6;
 	struct head *h;
@@ -116,7 +125,7 @@ void *arena_aligned(size_t align, size_t size)
 	arena->live++;
 	/* Of one order are blocks of 4 KiB and more always aligned to a page. */
 	h = arena->spare[order];
-	if (h) {
+	if (h && h->room >= size) {
 		arena->spare[order] = h->next;
 		h->size = size;
 		h->magic = ARENA_LIVE;
@@ -133,10 +142,14 @@ void *arena_aligned(size_t align, size_t size)
 	if (order >= 12)
 		align = 4096;
 	at = (arena->used + HEAD + align - 1) & ~(align - 1);
-	arena->used = at + ((size_t)1 << order);
+	h = (struct head *)(arena->base + at - HEAD);
+	h->was_used = arena->used;
+	h->below = arena->top;
+	arena->top = h;
+	h->room = order < 12 ? (size_t)1 << order : (size + 4095) & ~(size_t)4095;
+	arena->used = at + h->room;
 	if (arena->used > ARENA_BYTES)
 		abort();
-	h = (struct head *)(arena->base + at - HEAD);
 	h->size = size;
 	h->order = order;
 	h->magic = ARENA_LIVE;
@@ -154,25 +167,36 @@ void arena_free(void *p)
 	h->magic = ARENA_DEAD;
 	/* Use after free shows itself: nothing sensible begins like this. */
 	memset(p, 0xa5, h->size < 64 ? h->size : 64);
+	arena->live--;
+	if (h == arena->top) {
+		arena->top = h->below;
+		arena->used = h->was_used;
+		return;
+	}
 	h->next = arena->spare[h->order];
 	arena->spare[h->order] = h;
-	arena->live--;
 }
 
 void arena_reset(void)
 {
 	memset(arena->spare, 0, sizeof(arena->spare));
 	arena->used = 0;
+	arena->top = NULL;
 	arena->live = 0;
 }
 
 #endif
 
+void *arena_aligned(size_t align, size_t size)
+{
+	return arena_fails && arena_fails() ? NULL : get(align, size);
+}
+
 void *arena_calloc(size_t n, size_t size)
 {
 	void *p = arena_aligned(16, n * size);
 
-	return memset(p, 0, n * size);
+	return p ? memset(p, 0, n * size) : NULL;
 }
 
 size_t arena_live(void)
@@ -199,5 +223,11 @@ void arena_restore(const void *buf)
 
 uint64_t arena_hash(uint64_t (*hash)(uint64_t h, const void *p, size_t n))
 {
-	return hash(0, arena->base, arena->used);
+	const struct head *h;
+	uint64_t x = arena->used;
+
+	for (h = arena->top; h; h = h->below)
+		if (h->magic == ARENA_LIVE)
+			x = hash(x, (const char *)h + HEAD, h->size);
+	return x;
 }

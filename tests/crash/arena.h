@@ -9,12 +9,16 @@
 #ifndef LZCRASH_ARENA_H
 #define LZCRASH_ARENA_H
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <stdint.h>
 
 void *arena_calloc(size_t n, size_t size);
 void *arena_aligned(size_t align, size_t size);
 void arena_free(void *p);
+
+/* Does this allocation fail? NULL: none does. */
+extern bool (*arena_fails)(void);
 
 /* There are three of them, so that one instance can wait while another is tried. */
 void arena_select(unsigned int which);

@@ -13,6 +13,7 @@
  *
  * Ordinary writes to a zone execute one at a time in the order of submission,
  * as the block layer's zone write plugs arrange it; everything else in any order.
+ * What follows a write with a flush before it has no such order, so none may.
  */
 #include <stdio.h>
 #include <unistd.h>
@@ -30,6 +31,15 @@ static const char * const op_names[] = {
 const char *drive_op_name(u8 op)
 {
 	return op < ARRAY_SIZE(op_names) ? op_names[op] : "?";
+}
+
+static const char * const error_names[DRIVE_NR_ERRORS] = {
+	"no error", "nothing", "partly", "rubbish", "done", "full", "readonly", "offline",
+};
+
+const char *drive_error_name(enum drive_error how)
+{
+	return how < DRIVE_NR_ERRORS ? error_names[how] : "?";
 }
 
 static void *pool_get(void **pool, size_t size)
@@ -436,18 +446,90 @@ static bool meets_fault(struct drive *d, struct drive_cmd *c)
 	return true;
 }
 
+bool drive_may_err(u8 op, enum drive_error how)
+{
+	switch (how) {
+	case DRIVE_ERR_NOTHING:
+		return true;
+	case DRIVE_ERR_DONE:
+		return op != LZ_OP_READ;
+	case DRIVE_ERR_PARTLY:
+		return op == LZ_OP_READ || is_write(op);
+	case DRIVE_ERR_RUBBISH:
+	case DRIVE_ERR_FULL:
+		return is_write(op);
+	case DRIVE_ERR_READONLY:
+		return is_write(op) || is_mgmt(op);
+	case DRIVE_ERR_OFFLINE:
+		return op != LZ_OP_FLUSH;
+	default:
+		return false;
+	}
+}
+
+void drive_news(struct drive *d, u32 zone, enum drive_error what)
+{
+	struct drive_zone *z = &d->z[zone];
+
+	if (what == DRIVE_ERR_FULL)
+		finish_zone(d, z);
+	else if (what == DRIVE_ERR_READONLY)
+		set_cond(d, z, LZ_COND_READONLY);
+	else if (what == DRIVE_ERR_OFFLINE)
+		set_cond(d, z, LZ_COND_OFFLINE);
+}
+
+static void spoil(struct drive *d, struct drive_block *b, u32 sound);
+static void take_effect(struct drive *d, struct drive_cmd *c, struct drive_zone *z);
+
+/* Some of it is done, or something else. */
+static void half_effect(struct drive *d, struct drive_cmd *c, struct drive_zone *z, u8 how)
+{
+	struct drive_cmd half = *c;
+	u32 i;
+
+	switch (how) {
+	case DRIVE_ERR_PARTLY:
+		half.n = c->n / 2;
+		if (half.n)
+			take_effect(d, &half, z);
+		break;
+	case DRIVE_ERR_RUBBISH:
+		take_effect(d, &half, z);
+		for (i = 0; i < c->n; i++)
+			spoil(d, &z->b[half.off + i], 0);
+		break;
+	case DRIVE_ERR_DONE:
+		take_effect(d, &half, z);
+		break;
+	default:
+		drive_news(d, c->zone, how);
+	}
+	/* What was sent since has no place: behind a write that failed, in a full zone. */
+	if ((c->op == LZ_OP_WRITE || how == DRIVE_ERR_FULL) && z->fault < DRIVE_BROKEN)
+		z->fault = DRIVE_BROKEN;
+}
+
 static void execute(struct drive *d, struct drive_cmd *c)
 {
 	struct drive_zone *z = c->op == LZ_OP_FLUSH ? NULL : &d->z[c->zone];
+	u8 how = d->error ? d->error(d->ctx, c) : DRIVE_NO_ERROR;
 
 	c->executed = true;
 	c->error = 0;
-	if (flushes(c))
+	if (flushes(c) && how != DRIVE_ERR_NOTHING)
 		make_durable(d, c);
-	if (z && meets_fault(d, c)) {
+	if ((z && meets_fault(d, c)) || how) {
 		c->error = -EIO;
+		if (z && how && z->fault != DRIVE_BROKEN && z->cond < LZ_COND_READONLY)
+			half_effect(d, c, z, how);
 		return;
 	}
+	take_effect(d, c, z);
+}
+
+static void take_effect(struct drive *d, struct drive_cmd *c, struct drive_zone *z)
+{
 	switch (c->op) {
 	case LZ_OP_READ:
 		execute_read(d, c);
@@ -492,6 +574,20 @@ static void account(struct drive *d, const struct drive_cmd *c, int by)
 	}
 }
 
+/* A device stacked on the drive sends the flush first: what comes later may overtake. */
+static bool behind_a_flush(const struct drive *d, const struct drive_cmd *c)
+{
+	u32 i;
+
+	if (c->op != LZ_OP_WRITE || !d->z[c->zone].writes)
+		return false;
+	for (i = 0; i < d->nr_cmds; i++)
+		if (d->cmds[i]->op == LZ_OP_WRITE && d->cmds[i]->zone == c->zone &&
+		    (d->cmds[i]->flags & LZ_CMD_PREFLUSH))
+			return true;
+	return false;
+}
+
 static void check_rules(struct drive *d, const struct drive_cmd *c)
 {
 	const char *name = drive_op_name(c->op);
@@ -523,6 +619,8 @@ static void check_rules(struct drive *d, const struct drive_cmd *c)
 		d->fail(d->ctx, "zone %u: %s during a reset or finish", c->zone, name);
 	if ((c->op == LZ_OP_WRITE && z->appends) || (c->op == LZ_OP_APPEND && z->writes))
 		d->fail(d->ctx, "zone %u: writes and appends in flight together", c->zone);
+	if (behind_a_flush(d, c))
+		d->fail(d->ctx, "zone %u: write at %u behind one with a flush", c->zone, c->off);
 }
 
 void drive_submit(struct drive *d, struct drive_cmd *c)
@@ -817,32 +915,92 @@ void drive_cut(struct drive *d, bool power)
 	}
 }
 
-void drive_cut_exact(struct drive *d, const u32 *keep, const struct drive_cmd *half, u32 n)
+static bool is_rubbish(const struct drive_left *left, u32 off)
 {
-	u32 i;
+	return off < 32 && left->rubbish >> off & 1;
+}
 
-	if (half)
-		make_durable(d, half);
-	if (half && n) {
-		write_blocks(d, &d->z[half->zone], half, n);
-		d->z[half->zone].durable = d->z[half->zone].data;
+/* The tag of a block as a cut leaves it. */
+static u64 left_tag(const struct drive_zone *z, u32 off, const struct drive_left *left)
+{
+	const struct drive_block *b = &z->b[off];
+
+	if (is_rubbish(left, off))
+		return DRIVE_TAG_GARBAGE;
+	if (!left->sound || off != z->data - 1)
+		return b->tag;
+	return b->data ? rnd_mix(b->tag + left->sound) : DRIVE_TAG_GARBAGE;
+}
+
+void drive_execute_part(struct drive *d, const struct drive_cmd *c, u32 n)
+{
+	struct drive_zone *z = &d->z[c->zone];
+
+	if (flushes(c))
+		make_durable(d, c);
+	write_blocks(d, z, c, n);
+	if (c->flags & LZ_CMD_FUA)
+		z->durable = z->data;
+}
+
+/* A zone as a cut leaves it; its blocks are those that it holds now. */
+static struct drive_zone zone_left(const struct drive *d, u32 zone, const struct drive_left *left)
+{
+	struct drive_zone z = d->z[zone];
+
+	if (left->reset) {
+		z.wp = 0;
+		z.data = 0;
+		z.cond = LZ_COND_EMPTY;
+		z.torn = false;
+	} else if (left->finish) {
+		z.wp = d->g.zone_cap;
+		z.data = left->keep;
+		z.cond = LZ_COND_FULL;
+		z.torn = false;
+	} else if (left->keep < z.data) {
+		/* A zone that was finished stays full. */
+		if (z.cond != LZ_COND_FULL || z.data == d->g.zone_cap) {
+			z.wp = left->keep;
+			z.cond = z.wp ? LZ_COND_OPEN : LZ_COND_EMPTY;
+		}
+		z.data = left->keep;
 	}
+	if (left->torn) {
+		z.torn = true;
+		z.cond = LZ_COND_OPEN;
+	}
+	if (left->cond)
+		z.cond = left->cond;
+	z.durable = z.data;
+	z.done = z.data;
+	z.fill = DRIVE_FILL_GARBAGE;
+	return z;
+}
+
+void drive_cut_exact(struct drive *d, const struct drive_left *left)
+{
+	struct drive_zone z;
+	u32 i, j;
+
 	forget_cmds(d);
 	for (i = 0; i < d->g.nr_zones; i++) {
-		struct drive_zone *z = &d->z[i];
-		u32 left = max(keep[i], z->durable);
-		bool finished = z->cond == LZ_COND_FULL && z->data < d->g.zone_cap;
-
-		if (left < z->data) {
-			drop_blocks(d, z, left);
-			if (!finished) {
-				z->wp = left;
-				set_cond(d, z, left ? LZ_COND_OPEN : LZ_COND_EMPTY);
-			}
+		z = zone_left(d, i, &left[i]);
+		drop_blocks(d, &d->z[i], z.data);
+		set_cond(d, &d->z[i], z.cond);
+		for (j = 0; j < z.data; j++)
+			if (is_rubbish(&left[i], j))
+				spoil(d, &z.b[j], 0);
+		if (left[i].sound) {
+			/* The same rubbish each time. */
+			rnd_seed(&d->rnd, i, z.data);
+			spoil(d, &z.b[z.data - 1], left[i].sound);
+			z.b[z.data - 1].tag = left_tag(&z, z.data - 1, &left[i]);
 		}
-		z->durable = z->data;
-		z->done = z->data;
-		none_in_flight(z);
+		none_in_flight(&z);
+		if (z.fault == DRIVE_BROKEN)
+			z.fault = DRIVE_SOUND;
+		d->z[i] = z;
 	}
 }
 
@@ -904,18 +1062,34 @@ void drive_restore(struct drive *d, const void *buf)
 		memcpy(d->z[i].b, b, d->g.zone_cap * sizeof(*b));
 }
 
+static u64 zone_hash(const struct drive_zone *z, u32 zone, const struct drive_left *left)
+{
+	u64 head = rnd_mix(((u64)z->wp << 32 | z->data << 16 | z->durable << 8 | z->done) +
+			   ((u64)zone << 48 | z->fault << 5 | z->cond << 1 | z->torn));
+	u64 h = head;
+	u32 j;
+
+	/* Of each block by itself: they need not wait for one another. */
+	for (j = 0; j < z->data; j++)
+		h += rnd_mix(head + left_tag(z, j, left) + ((u64)j << 40));
+	return h;
+}
+
+u64 drive_left_hash(const struct drive *d, u32 zone, const struct drive_left *left)
+{
+	struct drive_zone z = zone_left(d, zone, left);
+
+	return zone_hash(&z, zone, left);
+}
+
 u64 drive_hash(const struct drive *d)
 {
+	static const struct drive_left all;
 	u64 h = 0;
-	u32 i, j;
+	u32 i;
 
-	for (i = 0; i < d->g.nr_zones; i++) {
-		const struct drive_zone *z = &d->z[i];
-
-		h = rnd_mix(h ^ ((u64)z->wp << 32 | z->data << 16 | z->durable << 8 | z->cond));
-		for (j = 0; j < z->data; j++)
-			h = rnd_mix(h + z->b[j].tag);
-	}
+	for (i = 0; i < d->g.nr_zones; i++)
+		h += zone_hash(&d->z[i], i, &all);
 	return h;
 }
 
@@ -1029,8 +1203,10 @@ void drive_erase(struct drive *d)
 {
 	u32 i;
 
-	for (i = 0; i < d->g.nr_zones; i++)
+	for (i = 0; i < d->g.nr_zones; i++) {
 		reset_zone(d, &d->z[i]);
+		d->z[i].fault = DRIVE_SOUND;
+	}
 }
 
 void drive_report(const struct drive *d, struct lz_zone_report *r)

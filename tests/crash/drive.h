@@ -86,6 +86,22 @@ enum drive_fault {
 	DRIVE_NR_FAULTS,
 };
 
+/*
+ * How a single command fails, whatever its zone is like. The last three are what a
+ * drive does to a zone by itself; a read of one still readable does not fail.
+ */
+enum drive_error {
+	DRIVE_NO_ERROR,
+	DRIVE_ERR_NOTHING,	/* without effect */
+	DRIVE_ERR_PARTLY,	/* the first half of it is done */
+	DRIVE_ERR_RUBBISH,	/* the write pointer moves, over rubbish */
+	DRIVE_ERR_DONE,		/* all of it is done */
+	DRIVE_ERR_FULL,		/* its zone is full */
+	DRIVE_ERR_READONLY,
+	DRIVE_ERR_OFFLINE,
+	DRIVE_NR_ERRORS,
+};
+
 /**
  * struct drive_zone - a zone
  * @b: its blocks
@@ -144,7 +160,8 @@ struct drive_zone {
  * @copy: its blocks may belong to another: they are never freed one by one
  * @own: and its own are on this list
  * @fail: a rule was broken; does not return
- * @ctx: for @fail
+ * @error: asked as a command takes effect: enum drive_error; NULL: none fails
+ * @ctx: for @fail and @error
  */
 struct drive {
 	struct lz_geometry g;
@@ -164,7 +181,28 @@ struct drive {
 	bool copy;
 	void *own;
 	void (*fail)(void *ctx, const char *fmt, ...) __printf(2, 3) __noreturn;
+	u8 (*error)(void *ctx, const struct drive_cmd *c);
 	void *ctx;
+};
+
+/**
+ * struct drive_left - what a cut leaves of a zone
+ * @keep: blocks written, not less than are durable
+ * @rubbish: a bit for each of the first 32 that is rubbish
+ * @sound: if not 0, sectors of the last one that are what was written
+ * @torn: the write pointer is within that block
+ * @reset: a reset in flight has taken effect
+ * @finish: a finish in flight has taken effect
+ * @cond: LZ_COND_READONLY or LZ_COND_OFFLINE: so it comes back; or 0
+ */
+struct drive_left {
+	u32 keep;
+	u32 rubbish;
+	u8 sound;
+	bool torn;
+	bool reset;
+	bool finish;
+	u8 cond;
 };
 
 struct drive *drive_new(const struct lz_geometry *g, u64 seed);
@@ -191,11 +229,12 @@ bool drive_may_move(struct drive *d, struct drive_cmd *c);
 void drive_execute(struct drive *d, struct drive_cmd *c);
 void drive_complete(struct drive *d, struct drive_cmd *c);
 /*
- * Power fails with @keep[i] blocks left of zone i, of which those that are durable
- * are kept anyway. @half, if any, is a write in flight with a flush before it:
- * that has been done, and the first @n of its blocks have been written for good.
+ * A write in flight has taken effect in part: the flush before it, if there is one,
+ * and its first @n blocks, for good if it says so.
  */
-void drive_cut_exact(struct drive *d, const u32 *keep, const struct drive_cmd *half, u32 n);
+void drive_execute_part(struct drive *d, const struct drive_cmd *c, u32 n);
+/* Power fails; of zone i is left @left[i]. */
+void drive_cut_exact(struct drive *d, const struct drive_left *left);
 /*
  * All that changes of a drive, in @buf of drive_state_size() bytes. The drive must
  * have @copy set, and come back to states in the reverse order of saving.
@@ -203,8 +242,10 @@ void drive_cut_exact(struct drive *d, const u32 *keep, const struct drive_cmd *h
 size_t drive_state_size(const struct drive *d);
 void drive_save(const struct drive *d, void *buf);
 void drive_restore(struct drive *d, const void *buf);
-/* Of what is on it and of what a cut may lose. */
+/* Of what is on it and of what a cut may lose: the sum of its zones'. */
 u64 drive_hash(const struct drive *d);
+/* Of a zone after drive_cut_exact(). */
+u64 drive_left_hash(const struct drive *d, u32 zone, const struct drive_left *left);
 /* Would a power cut now lose anything? */
 bool drive_is_volatile(const struct drive *d);
 
@@ -223,6 +264,11 @@ bool drive_export(const struct drive *d, const char *path);
 /* The tag at a drive address. */
 u64 drive_peek(const struct drive *d, u64 addr);
 void drive_set_cond(struct drive *d, u32 zone, enum lz_zone_cond cond);
+/* The drive has done that to a zone by itself: DRIVE_ERR_FULL and after. */
+void drive_news(struct drive *d, u32 zone, enum drive_error what);
+/* Does that command know how to fail like that? */
+bool drive_may_err(u8 op, enum drive_error how);
 const char *drive_op_name(u8 op);
+const char *drive_error_name(enum drive_error how);
 
 #endif /* LZCRASH_DRIVE_H */

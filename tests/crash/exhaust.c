@@ -56,6 +56,7 @@ void __printf(1, 2) __noreturn tiny_fail(const char *fmt, ...)
 	va_start(ap, fmt);
 	vprintf(fmt, ap);
 	va_end(ap);
+	tiny_print_cut();
 	putchar('\n');
 	exit(1);
 }
@@ -149,6 +150,7 @@ static void act(struct action a)
 
 	if (steps == MAX_STEPS)
 		tiny_fail("more than %u steps", MAX_STEPS);
+	tiny_said[0] = 0;
 	switch (a.what) {
 	case DO_RUN:
 		snprintf(path[steps++], sizeof(path[0]), "run");
@@ -293,6 +295,9 @@ int main(int argc, char **argv)
 		{ "delays", required_argument, NULL, 'D' },
 		{ "plant", required_argument, NULL, 'p' },
 		{ "nested", no_argument, NULL, 'n' },
+		{ "holes", no_argument, NULL, 'h' },
+		{ "tears", no_argument, NULL, 't' },
+		{ "bad", no_argument, NULL, 'b' },
 		{ "fine", no_argument, NULL, 'f' },
 		{ }
 	};
@@ -311,6 +316,15 @@ int main(int argc, char **argv)
 			break;
 		case 'n':
 			tiny_cuts.nested = true;
+			break;
+		case 'h':
+			tiny_cuts.holes = true;
+			break;
+		case 't':
+			tiny_cuts.tears = true;
+			break;
+		case 'b':
+			tiny_cuts.bad = true;
 			break;
 		case 'D':
 			delays = strtoul(optarg, NULL, 0);
@@ -332,7 +346,7 @@ int main(int argc, char **argv)
 		if (only != ~0u && i != only)
 			continue;
 		start = time(NULL);
-		tiny_cuts = (struct tiny_cuts){ .nested = tiny_cuts.nested };
+		tiny_cuts = (struct tiny_cuts){ .nested = tiny_cuts.nested, .holes = tiny_cuts.holes, .tears = tiny_cuts.tears, .bad = tiny_cuts.bad };
 		nr_states = 0;
 		steps = 0;
 		if (!tiny_prepare(i)) {

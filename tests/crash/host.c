@@ -202,7 +202,9 @@ static void host_event(void *ctx, enum lz_event ev, u64 arg)
 
 	trace(w, "event    %u %llu", ev, (unsigned long long)arg);
 	/* One bad zone never takes the device down. */
-	if (ev == LZ_EV_MODE || (ev == LZ_EV_ZONE_ASIDE && !w->faulty))
+	if (ev == LZ_EV_MODE && w->may_die)
+		w->dead = true;
+	else if (ev == LZ_EV_MODE || (ev == LZ_EV_ZONE_ASIDE && !w->faulty && !w->erring))
 		w->damaged = true;
 }
 

@@ -131,20 +131,16 @@ struct shared {
 };
 
 static struct {
-	u64 seed;
 	u64 cuts;
 	u32 jobs;
 	u32 world;
-	u32 trace_from;
 	u32 seconds;
-	u32 every;
 	bool suite;
-	const char *export;
 	const char *self;
-} opt = { .cuts = 1000, .jobs = 1, .world = ~0u, .trace_from = ~0u, .every = 1 };
+} opt = { .cuts = 1000, .jobs = 1, .world = ~0u };
 
 static struct worker *me;
-static struct run current;
+static struct run current = { .trace_from = ~0u, .every = 1 };
 static struct shared *sh;
 
 static double now_seconds(void)
@@ -216,11 +212,7 @@ static bool run_one(u32 index)
 	char why[480];
 	bool ok;
 
-	current.seed = opt.seed;
 	current.index = index;
-	current.trace_from = opt.trace_from;
-	current.export = opt.export;
-	current.every = opt.every;
 	ok = world_run(&current, &me->t, why, sizeof(why));
 	if (!ok)
 		set_failure(why);
@@ -245,6 +237,7 @@ static void add_tally(struct tally *to, const struct tally *t)
 	u32 i;
 
 	to->cuts += t->cuts;
+	to->distinct += t->distinct;
 	for (i = 0; i < NR_PHASES; i++)
 		to->phase[i] += t->phase[i];
 	to->ops += t->ops;
@@ -268,7 +261,7 @@ static bool campaign(u64 cuts, u32 seconds, struct tally *t, struct failure *fai
 	int status;
 
 	while (sum < cuts)
-		sum += world_cuts(opt.seed, nr_worlds++);
+		sum += world_cuts(&current, nr_worlds++);
 	memset(sh, 0, sizeof(*sh));
 	sh->limit = ~0u;
 	fflush(stdout);
@@ -300,7 +293,7 @@ static bool campaign(u64 cuts, u32 seconds, struct tally *t, struct failure *fai
 		return true;
 	*cuts_done = fail->cut;
 	for (i = 0; i < fail->index; i++)
-		*cuts_done += world_cuts(opt.seed, i);
+		*cuts_done += world_cuts(&current, i);
 	return false;
 }
 
@@ -308,7 +301,9 @@ static void print_failure(const struct failure *f)
 {
 	printf("world %u failed after cut %u: %s\n", f->index, f->cut, f->why);
 	printf("replay: %s --seed %lu --world %u --trace-from %u", opt.self,
-	       opt.seed, f->index, f->cut ? f->cut - 1 : 0);
+	       current.seed, f->index, f->cut ? f->cut - 1 : 0);
+	if (current.trials)
+		printf(" --trials %u", current.trials);
 	if (lz_plant)
 		printf(" --plant %s", plant_name(lz_plant));
 	putchar('\n');
@@ -318,8 +313,10 @@ static void print_tally(const struct tally *t, double seconds)
 {
 	u32 i;
 
-	printf("%lu cuts, %lu requests, %lu steps, %lu checks, %lu reloads, %.1f s, %.0f cuts/s\n",
-	       t->cuts, t->ops, t->steps, t->checks, t->reloads, seconds, t->cuts / seconds);
+	printf("%lu cuts, %lu of them distinct, %.1f s, %.0f cuts/s\n", t->cuts, t->distinct,
+	       seconds, t->cuts / seconds);
+	printf("  %lu requests, %lu steps, %lu checks, %lu reloads\n", t->ops, t->steps,
+	       t->checks, t->reloads);
 	for (i = 0; i < NR_PHASES; i++)
 		printf("  %-14s %6.2f %% of the cuts\n", phase_names[i],
 		       100.0 * t->phase[i] / (t->cuts ? t->cuts : 1));
@@ -334,7 +331,7 @@ static int suite(void)
 	u64 cuts;
 	bool ok;
 
-	printf("seed %lu\n", opt.seed);
+	printf("seed %lu\n", current.seed);
 	start = now_seconds();
 	ok = campaign(opt.cuts, 0, &t, &fail, &cuts);
 	print_tally(&t, now_seconds() - start);
@@ -398,7 +395,7 @@ static void usage(void)
 {
 	printf("lzcrash [--cuts N] [--seed S] [--jobs J] [--seconds S]\n"
 	       "        [--world W [--trace | --trace-from CUT]] [--plant NAME] [--suite]\n"
-	       "        [--export DIR [--every CUTS]]\n"
+	       "        [--trials N] [--export DIR [--every CUTS]]\n"
 	       "lzcrash --plants\n");
 }
 
@@ -420,6 +417,7 @@ int main(int argc, char **argv)
 		{ "world", required_argument, NULL, 'w' },
 		{ "trace", no_argument, NULL, 'v' },
 		{ "trace-from", required_argument, NULL, 'f' },
+		{ "trials", required_argument, NULL, 'k' },
 		{ "plant", required_argument, NULL, 'p' },
 		{ "plants", no_argument, NULL, 'P' },
 		{ "suite", no_argument, NULL, 'S' },
@@ -432,14 +430,14 @@ int main(int argc, char **argv)
 
 	setlinebuf(stdout);
 	opt.self = argv[0];
-	opt.seed = (u64)time(NULL);
+	current.seed = (u64)time(NULL);
 	while ((c = getopt_long(argc, argv, "", longs, NULL)) != -1) {
 		switch (c) {
 		case 'c':
 			opt.cuts = strtoull(optarg, NULL, 0);
 			break;
 		case 's':
-			opt.seed = strtoull(optarg, NULL, 0);
+			current.seed = strtoull(optarg, NULL, 0);
 			break;
 		case 'j':
 			opt.jobs = strtoul(optarg, NULL, 0);
@@ -451,10 +449,13 @@ int main(int argc, char **argv)
 			opt.world = strtoul(optarg, NULL, 0);
 			break;
 		case 'v':
-			opt.trace_from = 0;
+			current.trace_from = 0;
 			break;
 		case 'f':
-			opt.trace_from = strtoul(optarg, NULL, 0);
+			current.trace_from = strtoul(optarg, NULL, 0);
+			break;
+		case 'k':
+			current.trials = strtoul(optarg, NULL, 0);
 			break;
 		case 'p':
 			if (!set_plant(optarg)) {
@@ -463,10 +464,10 @@ int main(int argc, char **argv)
 			}
 			break;
 		case 'x':
-			opt.export = optarg;
+			current.export = optarg;
 			break;
 		case 'n':
-			opt.every = max(1ul, strtoul(optarg, NULL, 0));
+			current.every = max(1ul, strtoul(optarg, NULL, 0));
 			break;
 		case 'P':
 			print_plants();

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include "oracle.h"
+#include "rnd.h"
 
 #define NONE	0xffffffffu
 
@@ -33,7 +34,7 @@ void oracle_exit(struct oracle *o)
 	free(o->log);
 }
 
-void oracle_apply(struct oracle *o, u32 lba, u64 tag)
+static void add(struct oracle *o, u32 lba, u64 tag, u64 time)
 {
 	struct version *v;
 
@@ -45,21 +46,41 @@ void oracle_apply(struct oracle *o, u32 lba, u64 tag)
 	}
 	v = &o->log[o->used];
 	v->tag = tag;
-	v->time = ++o->time;
+	v->time = time;
 	v->prev = o->newest[lba];
 	o->newest[lba] = o->used++;
 }
 
-bool oracle_allows(const struct oracle *o, u32 lba, u64 tag)
+void oracle_apply(struct oracle *o, u32 lba, u64 tag)
+{
+	add(o, lba, tag, ++o->time);
+}
+
+void oracle_begin(struct oracle *o, u32 lba, u64 tag)
+{
+	add(o, lba, tag, ~0ull);
+}
+
+void oracle_end(struct oracle *o, u32 lba, u64 moment)
+{
+	o->log[o->newest[lba]].time = moment;
+}
+
+bool oracle_since(const struct oracle *o, u32 lba, u64 tag, u64 moment)
 {
 	const struct version *v = &o->log[o->newest[lba]];
 
 	while (v->tag != tag) {
-		if (v->time <= o->floor || v->prev == NONE)
+		if (v->time <= moment || v->prev == NONE)
 			return false;
 		v = &o->log[v->prev];
 	}
 	return true;
+}
+
+bool oracle_allows(const struct oracle *o, u32 lba, u64 tag)
+{
+	return oracle_since(o, lba, tag, o->floor);
 }
 
 void oracle_pin(struct oracle *o, u32 lba, u64 tag)
@@ -79,6 +100,21 @@ void oracle_restart(struct oracle *o)
 	}
 	o->used = o->nr;
 	o->floor = 0;
+}
+
+u64 oracle_hash(const struct oracle *o)
+{
+	u64 h = 0;
+	u32 i, k;
+
+	for (i = 0; i < o->nr; i++) {
+		for (k = o->newest[i]; k != NONE; k = o->log[k].prev) {
+			h += rnd_mix(o->log[k].tag + ((u64)i << 40));
+			if (o->log[k].time <= o->floor)
+				break;
+		}
+	}
+	return h;
 }
 
 const char *oracle_show(const struct oracle *o, u32 lba, char *buf, size_t n)

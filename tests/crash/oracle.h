@@ -8,6 +8,9 @@
  * older than the newest at the time the last completed flush was asked for;
  * once all has been read after a recovery, what was read is all there is.
  * A write core has not been told of is never mapped, so it cannot appear.
+ *
+ * Who sees core from outside does not know that moment, only that it is between
+ * a request and its answer: until oracle_end() both versions may be found.
  */
 #ifndef LZCRASH_ORACLE_H
 #define LZCRASH_ORACLE_H
@@ -66,11 +69,19 @@ static inline u64 oracle_now(const struct oracle *o, u32 lba)
 	return o->log[o->newest[lba]].tag;
 }
 
+/* @lba is to hold @tag; nothing else is asked of it before oracle_end(). */
+void oracle_begin(struct oracle *o, u32 lba, u64 tag);
+/* It does, as of @moment. */
+void oracle_end(struct oracle *o, u32 lba, u64 moment);
+/* Is @tag the newest that @lba held at @moment, or a later one? */
+bool oracle_since(const struct oracle *o, u32 lba, u64 tag, u64 moment);
 /* May @lba hold @tag after a cut? */
 bool oracle_allows(const struct oracle *o, u32 lba, u64 tag);
 /* @lba holds @tag after a recovery; to be called for every block, then oracle_restart(). */
 void oracle_pin(struct oracle *o, u32 lba, u64 tag);
 void oracle_restart(struct oracle *o);
+/* Of what all blocks may hold. */
+u64 oracle_hash(const struct oracle *o);
 /* What @lba may hold, as text. */
 const char *oracle_show(const struct oracle *o, u32 lba, char *buf, size_t n);
 

@@ -17,9 +17,14 @@ u64 peek_epoch(struct lz *lz)
 	return lz->epoch;
 }
 
+u32 peek_root_room(struct lz *lz)
+{
+	return lz->g.zone_cap - lz->root_off;
+}
+
 u8 peek_zone_state(struct lz *lz, u32 zone)
 {
-	return lz->zone[zone].state;
+	return lz->zone ? lz->zone[zone].state : LZ_ZS_FREE;
 }
 
 u32 peek_gc_zone(struct lz *lz)

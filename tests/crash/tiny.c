@@ -14,11 +14,9 @@ struct lz_geometry tiny_geo = {
 u32 tiny_blocks;
 char tiny_said[200];
 bool tiny_fine;
-s32 tiny_wait_cut = -1;
-jmp_buf tiny_on_cut;
+void (*tiny_on_wait)(void);
 
 static struct lz_super_info super = { .spare_permille = 100, .version = LZ_FORMAT_VERSION };
-static struct lz_zone_report report[64];
 static u32 waits;
 
 const char * const op_names[NR_OPS] = {
@@ -216,10 +214,14 @@ static void host_wait(void *ctx)
 
 	if (!c)
 		tiny_fail("core waits, but nothing is in flight");
-	if (!tiny_wait_cut--)
-		longjmp(tiny_on_cut, 1);
 	if (++waits > 10000)
 		tiny_fail("core waits for ever");
+	if (tiny_on_wait) {
+		u32 keep = waits;
+
+		tiny_on_wait();
+		waits = keep;
+	}
 	if (!c->executed)
 		drive_execute(tiny_drive, c);
 	tiny_complete(container_of(c, struct xio, dc));
@@ -251,7 +253,7 @@ static void host_resume(void *ctx)
 
 static void host_event(void *ctx, enum lz_event ev, u64 arg)
 {
-	if (ev != LZ_EV_LOW_SPACE)
+	if (ev != LZ_EV_LOW_SPACE && !tiny_said[0])
 		snprintf(tiny_said, sizeof(tiny_said), "event %u %llu", ev,
 			 (unsigned long long)arg);
 }
@@ -268,8 +270,9 @@ static const struct lz_ops ops = {
 	.say = host_say,
 };
 
-void tiny_load(bool ro)
+int tiny_load(bool ro)
 {
+	struct lz_zone_report report[64];
 	struct lz_options o;
 	int err;
 
@@ -282,8 +285,7 @@ void tiny_load(bool ro)
 	tiny_drive->read_only = ro;
 	err = lz_load(tiny.lz, report, ro ? LZ_LOAD_RO : 0);
 	tiny_drive->reads_anywhere = false;
-	if (err)
-		tiny_fail("lz_load: %d, %s", err, tiny_said);
+	return err;
 }
 
 static void unload(void)
@@ -294,6 +296,14 @@ static void unload(void)
 	if (arena_live())
 		tiny_fail("%zu allocations leaked", arena_live());
 	arena_reset();
+}
+
+static void reload(void)
+{
+	int err = tiny_load(false);
+
+	if (err)
+		tiny_fail("lz_load: %d, %s", err, tiny_said);
 }
 
 void tiny_settle(void)
@@ -370,7 +380,7 @@ void tiny_go(struct xop *op)
 			tiny_fail("lz_stop: %d", err);
 		tiny_durable(op->moment);
 		unload();
-		tiny_load(false);
+		reload();
 		op->state = OS_DONE;
 		return;
 	default:
@@ -413,6 +423,6 @@ void tiny_format(u32 nr_zones)
 	memset(&tiny, 0, sizeof(tiny));
 	for (i = 0; i < tiny_blocks; i++)
 		tiny.held[i].n = 1;
-	tiny_load(false);
+	reload();
 	tiny_settle();
 }

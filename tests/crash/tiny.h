@@ -7,7 +7,6 @@
 #ifndef LZCRASH_TINY_H
 #define LZCRASH_TINY_H
 
-#include <setjmp.h>
 #include <stdio.h>
 #include "../../dm-lifezone/core/lz.h"
 #include "arena.h"
@@ -83,8 +82,7 @@ extern struct lz_geometry tiny_geo;
 extern u32 tiny_blocks;			/* logical blocks */
 extern char tiny_said[200];		/* what core complained of */
 extern bool tiny_fine;			/* writes take effect when chosen, not at once */
-extern s32 tiny_wait_cut;		/* commands until a cut within a wait, or < 0 */
-extern jmp_buf tiny_on_cut;
+extern void (*tiny_on_wait)(void);	/* called before core waits in a load or stop */
 
 /* Prints the way here and ends. */
 void __printf(1, 2) __noreturn tiny_fail(const char *fmt, ...);
@@ -92,7 +90,8 @@ uint64_t tiny_hash(uint64_t h, const void *p, size_t n);
 
 /* An empty drive of so many zones, loaded. */
 void tiny_format(u32 nr_zones);
-void tiny_load(bool ro);
+/* 0, or what lz_load() says. */
+int tiny_load(bool ro);
 /* Nothing chosen: everything in order, until nothing is left to do. */
 void tiny_settle(void);
 void tiny_issue(u32 kind, u32 lba);
@@ -115,23 +114,33 @@ bool set_add(struct set *s, u64 h);
 
 /**
  * struct tiny_cuts - what was cut
+ * @holes: blocks that are not durable may be rubbish
+ * @tears: the last block of a zone may be there in part
+ * @bad: a zone may come back bad
  * @nested: recovery itself is cut, too
  * @states: of drive and oracle
  * @cuts: in all of these
  * @images: what they left behind, different ones
  * @in_recovery: of these, by cuts of a recovery
+ * @refused: of these, not loaded as a zone cannot be read
  */
 struct tiny_cuts {
+	bool holes;
+	bool tears;
+	bool bad;
 	bool nested;
 	u64 states;
 	u64 cuts;
 	u64 images;
 	u64 in_recovery;
+	u64 refused;
 };
 
 extern struct tiny_cuts tiny_cuts;
 /* Every cut there can be now; each is recovered and compared. */
 void tiny_cut_everywhere(void);
+/* The cuts being recovered from, if any. */
+void tiny_print_cut(void);
 
 /* States to begin from; NULL: there are no more. */
 const char *tiny_state_name(u32 which);

@@ -10,6 +10,9 @@
 
 #define LBA_BITS	24
 
+/* Appends that may fail before their request does, as in the kernel shell. */
+#define MAX_TRIES	3u
+
 static u64 tag_of(u64 ver, u32 lba)
 {
 	return ver << LBA_BITS | lba;
@@ -35,6 +38,18 @@ static void finish(struct world *w, struct req *rq)
 	w->progress = w->steps;
 }
 
+/* It ends with an error, as soon as nothing of it is in flight. */
+static void refuse(struct world *w, struct req *rq)
+{
+	w->refused++;
+	rq->nr_todo = 0;
+	rq->next = rq->n;
+	rq->fua = false;
+	set_state(w, rq, RS_PARTS);
+	if (!rq->parts)
+		finish(w, rq);
+}
+
 static void on_answer(struct lz_waiter *lw, int err)
 {
 	struct req *rq = container_of(lw, struct req, w);
@@ -42,9 +57,13 @@ static void on_answer(struct lz_waiter *lw, int err)
 
 	if (rq->kind == RQ_FREE || rq->state != RS_CORE)
 		world_fail(w, "core answered a request that does not wait");
-	if (err)
+	if (err && !(rq->kind == RQ_READ ? w->unreadable : w->dead))
 		world_fail(w, "%s failed: %d", rq->kind == RQ_READ ? "reading a leaf" : "flush",
 			   err);
+	if (err) {
+		refuse(w, rq);
+		return;
+	}
 	if (rq->kind == RQ_READ) {
 		set_state(w, rq, RS_RUN);
 		return;
@@ -110,6 +129,10 @@ static void go_write(struct world *w, struct req *rq)
 			set_state(w, rq, w->resumes == resumes ? RS_RESUME : RS_RUN);
 			return;
 		}
+		if (err && (w->dead || (err == -ENOSPC && w->may_fill))) {
+			refuse(w, rq);
+			return;
+		}
 		if (err)
 			world_fail(w, "lz_write_begin: %d", err);
 		if (!lw.nblocks || lw.nblocks > s->n || lw.zone >= w->g.nr_zones)
@@ -129,10 +152,15 @@ static void go_write(struct world *w, struct req *rq)
 /* The zone it was for is set aside: the same again, elsewhere. */
 static void write_failed(struct world *w, struct req *rq, struct io *io)
 {
-	if (!w->faulty)
+	if (!w->faulty && !w->erring)
 		world_fail(w, "append of block %u: %d", io->lba, io->dc.error);
 	lz_write_fail(w->lz, &io->w, io->dc.error);
 	w->failed[io->w.zone] = w->d->z[io->w.zone].gen + 1;
+	if (w->erring && ++rq->tries >= MAX_TRIES) {
+		w->refused++;
+		rq->fua = false;
+		return;
+	}
 	rq->todo[rq->nr_todo++] = (struct stretch){ io->lba, io->n };
 	if (rq->state == RS_PARTS)
 		set_state(w, rq, RS_RUN);
@@ -200,6 +228,10 @@ static void go_discard(struct world *w, struct req *rq)
 		set_state(w, rq, w->resumes == resumes ? RS_RESUME : RS_RUN);
 		return;
 	}
+	if (err && w->dead) {
+		refuse(w, rq);
+		return;
+	}
 	if (err)
 		world_fail(w, "lz_discard: %d", err);
 	for (i = 0; i < rq->n; i++)
@@ -259,7 +291,8 @@ void users_part_done(struct world *w, struct io *io)
 	rq->parts--;
 	if (rq->kind == RQ_READ) {
 		/* Just the blocks that cannot be read return an error. */
-		if (io->dc.error && w->d->z[io->dc.zone].cond != LZ_COND_OFFLINE)
+		if (io->dc.error && !w->erring &&
+		    w->d->z[io->dc.zone].cond != LZ_COND_OFFLINE)
 			world_fail(w, "read of block %u: %d", io->lba, io->dc.error);
 		lz_read_end(w->lz, &io->r);
 		for (i = 0; i < io->n && !io->dc.error; i++)
@@ -363,6 +396,7 @@ void users_new(struct world *w)
 	rq->next = 0;
 	rq->nr_todo = 0;
 	rq->parts = 0;
+	rq->tries = 0;
 	rq->lba = 0;
 	rq->n = 0;
 	rq->since = w->steps;
@@ -433,7 +467,7 @@ static bool wait_for_leaf(struct world *w, u64 leaf)
 	for (i = 0; !l.called; i++)
 		if (!host_step(w) || i > 100000)
 			world_fail(w, "leaf %llu never comes", (unsigned long long)leaf);
-	if (l.err && !(w->harmed && w->said))
+	if (l.err && !(w->harmed && w->said) && !w->unreadable)
 		world_fail(w, "leaf %llu: %d", (unsigned long long)leaf, l.err);
 	return !l.err;
 }

@@ -49,21 +49,23 @@ void world_fail(void *ctx, const char *fmt, ...)
 	longjmp(w->on_fail, 1);
 }
 
-static void draw_cuts(u64 seed, u32 index, u32 *lives, u32 *trials)
+static void draw_cuts(const struct run *run, u32 index, u32 *lives, u32 *trials)
 {
 	static const u32 n[] = { 0, 10, 50, 200 };
 	struct rnd r;
 
-	rnd_seed(&r, seed, index);
+	rnd_seed(&r, run->seed, index);
 	*trials = n[rnd_below(&r, ARRAY_SIZE(n))];
 	*lives = rnd_range(&r, 10, 30);
+	if (run->trials)
+		*trials = run->trials;
 }
 
-u32 world_cuts(u64 seed, u32 index)
+u32 world_cuts(const struct run *run, u32 index)
 {
 	u32 lives, trials;
 
-	draw_cuts(seed, index, &lives, &trials);
+	draw_cuts(run, index, &lives, &trials);
 	return lives * (1 + trials);
 }
 
@@ -344,6 +346,43 @@ static void check(struct world *w)
 	w->t->checks++;
 }
 
+/* True if it is new. */
+static bool saw(struct world *w, u64 h)
+{
+	u32 i = h >> 32;
+
+	while (w->seen[i &= w->seen_max - 1] && w->seen[i] != h)
+		i++;
+	if (w->seen[i])
+		return false;
+	w->seen[i] = h;
+	w->nr_seen++;
+	return true;
+}
+
+/*
+ * Counts cuts that differ in what is left on the drive or in what it may hold.
+ * Each world has a UUID of its own, so no two worlds share any.
+ */
+static void count_distinct(struct world *w)
+{
+	u64 h = rnd_mix(drive_hash(w->d) + oracle_hash(&w->oracle)) | 1, *old = w->seen;
+	u32 i, n = w->seen_max;
+
+	if (2 * w->nr_seen >= n) {
+		w->seen_max = max(2 * n, 1024u);
+		w->seen = calloc(w->seen_max, sizeof(*w->seen));
+		if (!w->seen)
+			abort();
+		w->nr_seen = 0;
+		for (i = 0; i < n; i++)
+			if (old[i])
+				saw(w, old[i]);
+		free(old);
+	}
+	w->t->distinct += saw(w, h);
+}
+
 static void export(struct world *w)
 {
 	const struct run *run = w->run;
@@ -371,6 +410,7 @@ static void cut(struct world *w)
 	drive_cut(w->d, !rnd_permille(&w->rnd, w->load.host_dies));
 	if (!rnd_below(&w->rnd, 20))
 		drive_rot(w->d);
+	count_distinct(w);
 	export(w);
 	users_forget(w);
 	host_forget(w);
@@ -498,6 +538,9 @@ static void try_cut(struct world *w)
 	arena_select(0);
 	saved.copy_ios = w->ios;
 	saved.cuts = w->cuts;
+	saved.seen = w->seen;
+	saved.nr_seen = w->nr_seen;
+	saved.seen_max = w->seen_max;
 	saved.tracing = w->tracing;
 	*w = saved;
 	yield_depth = depth;
@@ -753,7 +796,7 @@ bool world_run(const struct run *run, struct tally *t, char *why, size_t n)
 	w->tracing = !run->trace_from;
 	why[0] = 0;
 	world_cut_now = 0;
-	draw_cuts(run->seed, run->index, &w->lives, &w->trials);
+	draw_cuts(run, run->index, &w->lives, &w->trials);
 	rnd_seed(&w->rnd, run->seed, run->index + (1ull << 40));
 	if (!setjmp(w->on_fail)) {
 		life(w);
@@ -772,6 +815,7 @@ bool world_run(const struct run *run, struct tally *t, char *why, size_t n)
 	host_exit(&w->copy_ios);
 	free(w->report);
 	free(w->failed);
+	free(w->seen);
 	free(w);
 	arena_reset();
 	arena_select(0);

@@ -21,6 +21,7 @@ extern const char * const phase_names[NR_PHASES];
 /**
  * struct tally - what worlds add up to
  * @cuts: power cuts
+ * @distinct: of these, different ones
  * @phase: of these, inside each phase of lz_phase()
  * @ops: requests served
  * @steps: steps of the scheduler
@@ -30,6 +31,7 @@ extern const char * const phase_names[NR_PHASES];
  */
 struct tally {
 	u64 cuts;
+	u64 distinct;
 	u64 phase[NR_PHASES];
 	u64 ops;
 	u64 steps;
@@ -42,6 +44,7 @@ struct tally {
  * struct run - how to run a world
  * @seed: of the campaign
  * @index: of the world
+ * @trials: cuts tried before each from which the world goes on, 0: as it is drawn
  * @trace_from: print a trace from this cut on; ~0: none
  * @export: folder in which the drive is left as cuts leave it; NULL: none
  * @every: at each so many cuts
@@ -49,13 +52,14 @@ struct tally {
 struct run {
 	u64 seed;
 	u32 index;
+	u32 trials;
 	u32 trace_from;
 	const char *export;
 	u32 every;
 };
 
-/* Cuts of the world @index of a campaign, at least. */
-u32 world_cuts(u64 seed, u32 index);
+/* Cuts of the world @index of a campaign like @run, at least. */
+u32 world_cuts(const struct run *run, u32 index);
 /* Runs it; false with one line in @why if it failed. */
 bool world_run(const struct run *run, struct tally *t, char *why, size_t n);
 /* Which cut the running world waits for, for a signal handler. */
@@ -92,6 +96,7 @@ struct stretch {
  * @todo: write: stretches still to be given out in parts
  * @nr_todo: how many
  * @parts: parts in flight
+ * @tries: appends of it that failed
  * @ver: version written
  * @moment: when the flush was asked for
  * @since: step at which it was issued
@@ -109,6 +114,7 @@ struct req {
 	struct stretch todo[MAX_BLOCKS];
 	u32 nr_todo;
 	u32 parts;
+	u32 tries;
 	u64 ver;
 	u64 moment;
 	u64 since;
@@ -225,6 +231,14 @@ struct world {
 	u32 faults;			/* zones that may still go bad */
 	u32 fault_every;		/* steps until the next, on average */
 	bool faulty;			/* some may, or have */
+	bool erring;			/* single commands may fail, too */
+	bool may_die;			/* and core may end writing for it */
+	bool dead;			/* it did */
+	bool may_fill;			/* so many zones may be lost that space is */
+	bool lz_ready;			/* the instance is loaded */
+	bool few_leaves;		/* of the map in RAM */
+	bool unreadable;		/* metadata may be */
+	u32 refused;			/* requests that ended with an error */
 	u64 epoch;			/* of the last instance that wrote */
 
 	struct req req[MAX_REQS];
@@ -242,6 +256,9 @@ struct world {
 	u32 trial_phases;		/* if one of these phases, if any, does not come first */
 
 	u32 cuts;
+	u64 *seen;			/* hashes of what they left, 0: none */
+	u32 nr_seen;
+	u32 seen_max;
 	u32 ops;			/* since the last cut */
 	u64 steps;
 	u64 progress;			/* step at which a request last completed */
@@ -309,6 +326,8 @@ void users_verify(struct world *w, bool exact);
 /* peek.c: looks inside core */
 void peek_limit_leaves(struct lz *lz, u32 n);
 u64 peek_epoch(struct lz *lz);
+/* Blocks of the root zone that are left. */
+u32 peek_root_room(struct lz *lz);
 u8 peek_zone_state(struct lz *lz, u32 zone);
 /* The zone GC writes to, 0: none. */
 u32 peek_gc_zone(struct lz *lz);
