@@ -12,7 +12,7 @@
 
 /**
  * struct ram_zone - a zone of the drive
- * @data: its blocks
+ * @data: its blocks; NULL: none was ever touched
  * @wp: write pointer (blocks)
  * @durable: blocks that survive a power cut
  * @cond: enum lz_zone_cond

@@ -21,6 +21,7 @@ static void again(struct ram *r)
 static void recover_clean(struct kunit *test)
 {
 	struct ram *r = test->priv;
+	const struct lz_root *root;
 	struct lz_info before, after;
 
 	KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_LONG, 10, 300), 0);
@@ -30,6 +31,9 @@ static void recover_clean(struct kunit *test)
 	ram_verify(r);
 	lz_get_info(r->lz, &before);
 	KUNIT_EXPECT_EQ(test, before.mapped, 240ull);
+	/* The root says so, too, for those who read nothing else. */
+	root = ram_block(r, lz_zone_addr(r->lz, r->lz->root_zone, r->lz->root_off - 1));
+	KUNIT_EXPECT_EQ(test, le64_to_cpu(root->mapped), 240ull);
 	ram_check(r);
 	ram_stop(r);
 	again(r);
@@ -306,7 +310,7 @@ static void recover_one_root_zone(struct kunit *test)
 	/* The zone that is not the newest may be lost in a cut of its reset. */
 	i = r->zone[0].cond == LZ_COND_FULL ? 0 : 1;
 	KUNIT_ASSERT_EQ(test, r->zone[i].cond, LZ_COND_FULL);
-	memset(r->zone[i].data, 0xff, r->g.zone_cap * LZ_BLOCK_SIZE);
+	memset(ram_block(r, i * r->g.zone_blocks), 0xff, r->g.zone_cap * LZ_BLOCK_SIZE);
 	again(r);
 	ram_verify(r);
 }
