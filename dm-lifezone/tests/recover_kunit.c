@@ -237,6 +237,26 @@ static void recover_journal_hole(struct kunit *test)
 	ram_verify(r);
 }
 
+/* More scattered updates, discards and zones than one write of the journal takes. */
+static void recover_long_commit(struct kunit *test)
+{
+	struct ram *r = test->priv;
+	u32 i, n = r->si.logical_blocks / 2;
+
+	for (i = 0; i < n; i++) {
+		KUNIT_ASSERT_EQ(test, ram_write(r, i % LZ_NR_CLASSES, 2 * i, 1), 0);
+		if (i % 100 != 99)
+			continue;
+		KUNIT_ASSERT_EQ(test, lz_discard(r->lz, 1, LZ_EXTENT_MIN), 0);
+		memset(r->version + 1, 0, LZ_EXTENT_MIN * sizeof(*r->version));
+	}
+	KUNIT_ASSERT_EQ(test, ram_flush(r), 0);
+	ram_cut(r);
+	again(r);
+	ram_verify(r);
+	ram_check(r);
+}
+
 /* At random: every flush holds over every cut. */
 static void recover_random(struct kunit *test)
 {
@@ -689,6 +709,7 @@ static struct kunit_case recover_cases[] = {
 	KUNIT_CASE(recover_long_journal),
 	KUNIT_CASE(recover_journal_rot),
 	KUNIT_CASE(recover_journal_hole),
+	KUNIT_CASE(recover_long_commit),
 	KUNIT_CASE(recover_random),
 	KUNIT_CASE(recover_read_only),
 	KUNIT_CASE(recover_one_root_zone),
