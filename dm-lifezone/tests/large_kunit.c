@@ -93,10 +93,47 @@ static void large_log_cleaned(struct kunit *test)
 	ram_check(r);
 }
 
+/* Summaries of several blocks; they say whose blocks GC is to move. */
+static void large_summaries(struct kunit *test)
+{
+	struct ram *r = large(test, 20, 2048, 2000);
+	struct lz_summary *s = NULL;
+	u32 zone, i, n = 3 * LZ_SUMMARY_ENTRIES;
+
+	r->hold = true;
+	for (i = 0; i < n; i++)
+		KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_LONG, i, 1), 0);
+	zone = lz_addr_zone(r->lz, lz_map_get(r->lz, 0));
+	r->hold = false;
+	ram_pump(r);
+	if (LZ_SUM_BLOCKS >= 3) {
+		s = ram_block(r, lz_zone_addr(r->lz, zone, r->lz->zone[zone].head));
+		KUNIT_EXPECT_EQ(test, le32_to_cpu(s->group), 3u);
+		KUNIT_EXPECT_EQ(test, le32_to_cpu(s->nth), 0u);
+	}
+	/* Full, half empty, and cleaned by what they say. */
+	KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_LONG, n, 2000 - n), 0);
+	KUNIT_ASSERT_EQ(test, ram_checkpoint(r), 0);
+	for (i = 0; i < 2000; i += 2)
+		KUNIT_ASSERT_EQ(test, ram_discard(r, i, 1), 0);
+	KUNIT_ASSERT_EQ(test, ram_checkpoint(r), 0);
+	ram_check(r);
+	lz_request_gc(r->lz, 1);
+	for (i = 0; i < 5; i++) {
+		ram_elapse(r, 2000);
+		ram_flush(r);
+	}
+	KUNIT_EXPECT_GE(test, lz_stat(r->lz, LZ_ST_GC_COPIES), 900ull);
+	KUNIT_EXPECT_EQ(test, r->said[0], 0);
+	ram_verify(r);
+	ram_check(r);
+}
+
 static struct kunit_case large_cases[] = {
 	KUNIT_CASE_SLOW(large_map),
 	KUNIT_CASE_SLOW(large_zone_table),
 	KUNIT_CASE_SLOW(large_log_cleaned),
+	KUNIT_CASE_SLOW(large_summaries),
 	{}
 };
 

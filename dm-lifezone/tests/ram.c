@@ -199,6 +199,8 @@ void ram_pump(struct ram *r)
 {
 	u32 tries = 0;
 
+	if (r->hold)
+		return;
 	while (r->kicked && tries++ < TRIES) {
 		r->kicked = false;
 		lz_run(r->lz);
