@@ -16,7 +16,7 @@ export VM_ZNS VM_CPUS VM_MEM VM_KERNEL VM_DISK VM_ICOUNT VM_REBOOT VM_PLANTS VM_
 export LZ_CMD := $(value CMD)
 
 .PHONY: all module tools vm deps check unit crash exhaust fault fuzz coverage mutants kunit \
-	guest logs debug bench demo lint clean distclean help install
+	guest logs debug bench demo lint analyze clean distclean help install
 
 all: module tools
 
@@ -85,6 +85,10 @@ check: deps
 lint: deps
 	@tests/lint/run
 
+analyze:
+	@$(VM)/deps gcc clang coccinelle
+	@tests/lint/analyze
+
 clean:
 	rm -rf $(O)
 	find dm-lifezone tools -name '*.o' -delete -o -name '*.ko' -delete -o -name '.*.cmd' -delete \
@@ -119,6 +123,7 @@ help:
 # help:                       CUTS=500 T=cut-: so many power cuts below each file system (40)
 # help:   make logs N=20    every cut of what the module told a drive in N short loads (SEED=)
 # help:   make lint         checkpatch, sparse, shellcheck, compiler warnings
+# help:   make analyze      gcc's and clang's analyzers on the core, Coccinelle on the module
 # help:   make bench        the benchmarks behind Documentation's report
 # help: Other
 # help:   make debug        build the debug kernel (KASAN, lockdep ...) for VM_KERNEL=debug

@@ -161,7 +161,7 @@ static bool lz_super_ok(const struct lz_judge *j, const struct lz_super *s)
 	if (le32_to_cpu(s->version) != LZ_FORMAT_VERSION)
 		return true;
 
-	if (!blocks || !is_power_of_2(blocks))
+	if (!is_power_of_2(blocks))
 		return lz_bad(j, "zone_blocks", blocks, "a power of two up to ",
 			      LZ_ZONE_BLOCKS_MAX);
 	if (!lz_most(j, "zone_blocks", blocks, LZ_ZONE_BLOCKS_MAX) ||

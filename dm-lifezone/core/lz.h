@@ -24,7 +24,7 @@
 #ifdef LZ_TINY		/* for tests that copy the whole of a device many times */
 #define LZ_SHARD_SHIFT		1
 #define LZ_NR_LEAF_LOCKS	2u
-#define LZ_LOG_BLOCKS		1u
+#define LZ_LOG_BLOCKS		3u
 #define LZ_SUM_BLOCKS		1u
 #define LZ_GC_SLOTS		1u
 #define LZ_GC_RUN		4u
@@ -32,7 +32,7 @@
 #define LZ_ZRECS		64u
 #define LZ_DELTA_MIN		16u
 #define LZ_MERGE_WINDOW		2u
-#define LZ_BATCH_COMMIT		400u
+#define LZ_BATCH_COMMIT		1000u
 #else
 #define LZ_SHARD_SHIFT		6
 #define LZ_NR_LEAF_LOCKS	64u

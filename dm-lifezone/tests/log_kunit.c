@@ -668,6 +668,19 @@ static void log_records(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, lz_sum_offset(lz_sum_pack(0, LZ_ADDR_MASK)), 0u);
 }
 
+/* Whoever gives no room for the reason gets the answer all the same. */
+static void log_no_room_for_why(struct kunit *test)
+{
+	struct lz_want w = { .type = LZ_BT_ROOT, .addr = 1 };
+	struct lz_hdr *h = kunit_kzalloc(test, LZ_BLOCK_SIZE, GFP_KERNEL);
+	char why[1] = "x";
+
+	KUNIT_EXPECT_FALSE(test, lz_valid(h, &w, why, 0));
+	h->magic = cpu_to_le32(LZ_MAGIC);
+	KUNIT_EXPECT_FALSE(test, lz_valid(h, &w, why, 0));
+	KUNIT_EXPECT_EQ(test, why[0], 'x');
+}
+
 static struct kunit_case log_cases[] = {
 	KUNIT_CASE(log_sound_blocks),
 	KUNIT_CASE(log_header_as_sealed),
@@ -682,6 +695,7 @@ static struct kunit_case log_cases[] = {
 	KUNIT_CASE(log_torn),
 	KUNIT_CASE(log_short_reason),
 	KUNIT_CASE(log_records),
+	KUNIT_CASE(log_no_room_for_why),
 	{}
 };
 

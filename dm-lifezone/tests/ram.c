@@ -20,11 +20,24 @@ static void broken(struct ram *r, const char *what, u32 zone, u32 off)
 	r->broken = true;
 }
 
+/* Memory for a zone comes with its first use: a drive may be large and hardly used. */
+static u8 *data_of(struct ram *r, u32 zone)
+{
+	struct ram_zone *z = &r->zone[zone];
+
+	if (!z->data) {
+		z->data = lz_alloc_blocks(r->g.zone_cap);
+		KUNIT_ASSERT_NOT_NULL(r->test, z->data);
+		memset(z->data, 0xff, (size_t)r->g.zone_cap * LZ_BLOCK_SIZE);
+	}
+	return z->data;
+}
+
 void *ram_block(struct ram *r, u64 addr)
 {
 	u32 zone = div_u64(addr, r->g.zone_blocks);
 
-	return r->zone[zone].data +
+	return data_of(r, zone) +
 		(size_t)(addr - (u64)zone * r->g.zone_blocks) * LZ_BLOCK_SIZE;
 }
 
@@ -48,7 +61,7 @@ static int put(struct ram *r, u32 zone, u32 off, const void *buf, u32 n)
 		set_cond(r, z, LZ_COND_OPEN);
 	if (r->g.max_open && r->active > r->g.max_open)
 		broken(r, "one open zone too many", zone, off);
-	memcpy(z->data + (size_t)off * LZ_BLOCK_SIZE, buf, (size_t)n * LZ_BLOCK_SIZE);
+	memcpy(data_of(r, zone) + (size_t)off * LZ_BLOCK_SIZE, buf, (size_t)n * LZ_BLOCK_SIZE);
 	z->wp += n;
 	if (z->wp == r->g.zone_cap)
 		set_cond(r, z, LZ_COND_FULL);
@@ -104,10 +117,11 @@ static int carry_out(struct ram *r, struct lz_cmd *c)
 		set_cond(r, z, LZ_COND_EMPTY);
 		z->wp = 0;
 		z->durable = 0;
-		memset(z->data, 0xff, (size_t)r->g.zone_cap * LZ_BLOCK_SIZE);
+		lz_free_blocks(z->data);
+		z->data = NULL;
 		break;
 	case LZ_OP_FINISH:
-		memset(z->data + (size_t)z->wp * LZ_BLOCK_SIZE, 0,
+		memset(data_of(r, zone) + (size_t)z->wp * LZ_BLOCK_SIZE, 0,
 		       (size_t)(r->g.zone_cap - z->wp) * LZ_BLOCK_SIZE);
 		set_cond(r, z, LZ_COND_FULL);
 		z->wp = r->g.zone_cap;
@@ -185,6 +199,8 @@ void ram_pump(struct ram *r)
 {
 	u32 tries = 0;
 
+	if (r->hold)
+		return;
 	while (r->kicked && tries++ < TRIES) {
 		r->kicked = false;
 		lz_run(r->lz);
@@ -418,7 +434,7 @@ void ram_cut(struct ram *r)
 		z = &r->zone[i];
 		if (z->durable == z->wp || z->cond > LZ_COND_FULL)
 			continue;
-		memset(z->data + (size_t)z->durable * LZ_BLOCK_SIZE, 0xff,
+		memset(data_of(r, i) + (size_t)z->durable * LZ_BLOCK_SIZE, 0xff,
 		       (size_t)(z->wp - z->durable) * LZ_BLOCK_SIZE);
 		/* A full zone opens again only where the drive has room for it. */
 		if (z->durable && z->cond == LZ_COND_FULL &&
@@ -449,7 +465,6 @@ struct ram *ram_sized(struct kunit *test, u32 nr_zones, u32 max_open, u32 zone_b
 		      u32 zone_cap)
 {
 	struct ram *r = kunit_kzalloc(test, sizeof(*r), GFP_KERNEL);
-	u32 i;
 
 	r->test = test;
 	r->g.nr_zones = nr_zones;
@@ -461,11 +476,6 @@ struct ram *ram_sized(struct kunit *test, u32 nr_zones, u32 max_open, u32 zone_b
 	test->priv = r;
 	r->zone = lz_zalloc_array(nr_zones, sizeof(*r->zone));
 	KUNIT_ASSERT_NOT_NULL(test, r->zone);
-	for (i = 0; i < nr_zones; i++) {
-		r->zone[i].data = lz_alloc_blocks(r->g.zone_cap);
-		KUNIT_ASSERT_NOT_NULL(test, r->zone[i].data);
-		memset(r->zone[i].data, 0xff, (size_t)r->g.zone_cap * LZ_BLOCK_SIZE);
-	}
 	return r;
 }
 

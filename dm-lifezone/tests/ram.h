@@ -12,7 +12,7 @@
 
 /**
  * struct ram_zone - a zone of the drive
- * @data: its blocks
+ * @data: its blocks; NULL: none was ever touched
  * @wp: write pointer (blocks)
  * @durable: blocks that survive a power cut
  * @cond: enum lz_zone_cond
@@ -40,6 +40,7 @@ struct ram_zone {
  * @now: the clock (ns)
  * @kicked: the machine is wanted
  * @timer: and wanted then (ns), or 0
+ * @hold: the machine does not run
  * @fail_flush: flushes of the drive fail
  * @broken: a rule of zoned drives was broken; said once
  * @nr_ops: commands carried out, by enum lz_op
@@ -59,6 +60,7 @@ struct ram {
 	u64 now;
 	bool kicked;
 	u64 timer;
+	bool hold;
 	bool fail_flush;
 	bool broken;
 	u64 nr_ops[LZ_OP_FLUSH + 1];

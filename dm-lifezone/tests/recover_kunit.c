@@ -21,6 +21,7 @@ static void again(struct ram *r)
 static void recover_clean(struct kunit *test)
 {
 	struct ram *r = test->priv;
+	const struct lz_root *root;
 	struct lz_info before, after;
 
 	KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_LONG, 10, 300), 0);
@@ -30,6 +31,9 @@ static void recover_clean(struct kunit *test)
 	ram_verify(r);
 	lz_get_info(r->lz, &before);
 	KUNIT_EXPECT_EQ(test, before.mapped, 240ull);
+	/* The root says so, too, for those who read nothing else. */
+	root = ram_block(r, lz_zone_addr(r->lz, r->lz->root_zone, r->lz->root_off - 1));
+	KUNIT_EXPECT_EQ(test, le64_to_cpu(root->mapped), 240ull);
 	ram_check(r);
 	ram_stop(r);
 	again(r);
@@ -233,6 +237,26 @@ static void recover_journal_hole(struct kunit *test)
 	ram_verify(r);
 }
 
+/* More scattered updates, discards and zones than one write of the journal takes. */
+static void recover_long_commit(struct kunit *test)
+{
+	struct ram *r = test->priv;
+	u32 i, n = r->si.logical_blocks / 2;
+
+	for (i = 0; i < n; i++) {
+		KUNIT_ASSERT_EQ(test, ram_write(r, i % LZ_NR_CLASSES, 2 * i, 1), 0);
+		if (i % 100 != 99)
+			continue;
+		KUNIT_ASSERT_EQ(test, lz_discard(r->lz, 1, LZ_EXTENT_MIN), 0);
+		memset(r->version + 1, 0, LZ_EXTENT_MIN * sizeof(*r->version));
+	}
+	KUNIT_ASSERT_EQ(test, ram_flush(r), 0);
+	ram_cut(r);
+	again(r);
+	ram_verify(r);
+	ram_check(r);
+}
+
 /* At random: every flush holds over every cut. */
 static void recover_random(struct kunit *test)
 {
@@ -306,7 +330,7 @@ static void recover_one_root_zone(struct kunit *test)
 	/* The zone that is not the newest may be lost in a cut of its reset. */
 	i = r->zone[0].cond == LZ_COND_FULL ? 0 : 1;
 	KUNIT_ASSERT_EQ(test, r->zone[i].cond, LZ_COND_FULL);
-	memset(r->zone[i].data, 0xff, r->g.zone_cap * LZ_BLOCK_SIZE);
+	memset(ram_block(r, i * r->g.zone_blocks), 0xff, r->g.zone_cap * LZ_BLOCK_SIZE);
 	again(r);
 	ram_verify(r);
 }
@@ -742,6 +766,7 @@ static struct kunit_case recover_cases[] = {
 	KUNIT_CASE(recover_long_journal),
 	KUNIT_CASE(recover_journal_rot),
 	KUNIT_CASE(recover_journal_hole),
+	KUNIT_CASE(recover_long_commit),
 	KUNIT_CASE(recover_random),
 	KUNIT_CASE(recover_read_only),
 	KUNIT_CASE(recover_one_root_zone),

@@ -711,7 +711,7 @@ static void script_format(void)
 		if (err && site.how < DRIVE_ERR_READONLY)
 			world_fail(w, "a second lz_format: %d", err);
 		if (err)
-			_exit(0);
+			exit(0);
 		host_forget(w);
 		arena_reset();
 	}
@@ -878,7 +878,7 @@ static void run_script(void)
 	scripts[script].run();
 	aftermath();
 	if (child)
-		_exit(0);
+		exit(0);
 	free_world();
 	for (i = 0; i < opt.jobs; i++)
 		while (pids[i])

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Drives so large that their trees have inner nodes; hardly anything is written. */
+#include "ram.h"
+
+static void large_exit(struct kunit *test)
+{
+	ram_free(test->priv);
+}
+
+static struct ram *large(struct kunit *test, u32 nr_zones, u32 zone_blocks, u32 zone_cap)
+{
+	struct ram *r = ram_sized(test, nr_zones, 8, zone_blocks, zone_cap);
+
+	KUNIT_ASSERT_EQ_MSG(test, ram_format(r), 0, "(%s)", r->said);
+	KUNIT_ASSERT_EQ_MSG(test, ram_load(r, 0), 0, "(%s)", r->said);
+	return r;
+}
+
+/* Here and there, in first and last leaves of first and last nodes. */
+static void scatter(struct ram *r, u32 seed)
+{
+	u64 n = r->si.logical_blocks, at[] = {
+		0, LZ_NODE_ENTRIES - 1, LZ_NODE_ENTRIES, 5 * LZ_NODE_ENTRIES + 7, n / 2, n - 1,
+	};
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(at); i++)
+		KUNIT_ASSERT_EQ(r->test, ram_write(r, LZ_CLASS_LONG, at[i], 1), 0);
+	for (i = 0; i < 30; i++)
+		KUNIT_ASSERT_EQ(r->test, ram_write(r, LZ_CLASS_SHORT, ram_random(&seed, n), 1), 0);
+}
+
+static void again(struct ram *r)
+{
+	KUNIT_ASSERT_EQ_MSG(r->test, ram_load(r, 0), 0, "(%s)", r->said);
+}
+
+static void goes_on(struct ram *r)
+{
+	scatter(r, 1);
+	KUNIT_ASSERT_EQ(r->test, ram_checkpoint(r), 0);
+	scatter(r, 2);
+	KUNIT_ASSERT_EQ(r->test, ram_discard(r, 3 * LZ_NODE_ENTRIES, 5 * LZ_NODE_ENTRIES), 0);
+	KUNIT_ASSERT_EQ(r->test, ram_flush(r), 0);
+	ram_cut(r);
+	again(r);
+	ram_verify(r);
+	scatter(r, 3);
+	ram_stop(r);
+	again(r);
+	ram_verify(r);
+	ram_check(r);
+	/* And all of it goes. */
+	KUNIT_ASSERT_EQ(r->test, ram_discard(r, 0, r->si.logical_blocks), 0);
+	KUNIT_ASSERT_EQ(r->test, ram_checkpoint(r), 0);
+	ram_cut(r);
+	again(r);
+	ram_verify(r);
+	ram_check(r);
+}
+
+static void large_map(struct kunit *test)
+{
+	struct ram *r = large(test, 1400, 128, 120);
+
+	KUNIT_ASSERT_EQ(test, r->lz->map.levels, 2u);
+	goes_on(r);
+}
+
+static void large_zone_table(struct kunit *test)
+{
+	struct ram *r = large(test, 8100, 16, 8);
+
+	KUNIT_ASSERT_EQ(test, r->lz->ztab.levels, 2u);
+	goes_on(r);
+}
+
+/* The log is cleaned again and again, and inner nodes move with their leaves. */
+static void large_log_cleaned(struct kunit *test)
+{
+	struct ram *r = large(test, 1400, 128, 120);
+	u32 i;
+
+	for (i = 0; i < 60; i++) {
+		scatter(r, i);
+		KUNIT_ASSERT_EQ(test, ram_checkpoint(r), 0);
+	}
+	KUNIT_EXPECT_GT(test, lz_stat(r->lz, LZ_ST_META_CLEANS), 0ull);
+	ram_verify(r);
+	ram_cut(r);
+	again(r);
+	ram_verify(r);
+	ram_check(r);
+}
+
+/* Summaries of several blocks; they say whose blocks GC is to move. */
+static void large_summaries(struct kunit *test)
+{
+	struct ram *r = large(test, 20, 2048, 2000);
+	struct lz_summary *s = NULL;
+	u32 zone, i, n = 3 * LZ_SUMMARY_ENTRIES;
+
+	r->hold = true;
+	for (i = 0; i < n; i++)
+		KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_LONG, i, 1), 0);
+	zone = lz_addr_zone(r->lz, lz_map_get(r->lz, 0));
+	r->hold = false;
+	ram_pump(r);
+	if (LZ_SUM_BLOCKS >= 3) {
+		s = ram_block(r, lz_zone_addr(r->lz, zone, r->lz->zone[zone].head));
+		KUNIT_EXPECT_EQ(test, le32_to_cpu(s->group), 3u);
+		KUNIT_EXPECT_EQ(test, le32_to_cpu(s->nth), 0u);
+	}
+	/* Full, half empty, and cleaned by what they say. */
+	KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_LONG, n, 2000 - n), 0);
+	KUNIT_ASSERT_EQ(test, ram_checkpoint(r), 0);
+	for (i = 0; i < 2000; i += 2)
+		KUNIT_ASSERT_EQ(test, ram_discard(r, i, 1), 0);
+	KUNIT_ASSERT_EQ(test, ram_checkpoint(r), 0);
+	ram_check(r);
+	lz_request_gc(r->lz, 1);
+	for (i = 0; i < 5; i++) {
+		ram_elapse(r, 2000);
+		ram_flush(r);
+	}
+	KUNIT_EXPECT_GE(test, lz_stat(r->lz, LZ_ST_GC_COPIES), 900ull);
+	KUNIT_EXPECT_EQ(test, r->said[0], 0);
+	ram_verify(r);
+	ram_check(r);
+}
+
+static struct kunit_case large_cases[] = {
+	KUNIT_CASE_SLOW(large_map),
+	KUNIT_CASE_SLOW(large_zone_table),
+	KUNIT_CASE_SLOW(large_log_cleaned),
+	KUNIT_CASE_SLOW(large_summaries),
+	{}
+};
+
+static struct kunit_suite large_suite = {
+	.name = "lifezone-large",
+	.exit = large_exit,
+	.test_cases = large_cases,
+};
+
+kunit_test_suite(large_suite);
