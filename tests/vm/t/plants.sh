@@ -178,7 +178,7 @@ check_two() {
 
 declare -A secs
 # run CHECK [PLANT]: the check on a module with that bug; its status in $status,
-# what it says in $W.out
+# what it says in /run/out
 run() {
 	local t0 nr=0
 	[ $# = 1 ] || nr=$(nr_of "$2")
@@ -216,8 +216,8 @@ finds() {
 	done
 }
 
-finds fsync ', [1-9][0-9]* lost$|cannot be started as p.* needs cleaning' NO_PREFLUSH FLUSH_WITHOUT_COMMIT SHELL_NO_PREFLUSH \
-	SHELL_NO_FUA SHELL_FLUSH_AT_ONCE
+finds fsync ', [1-9][0-9]* lost$|cannot be started as p.* needs cleaning' SHELL_NO_PREFLUSH \
+	SHELL_NO_FUA SHELL_FLUSH_AT_ONCE NO_PREFLUSH FLUSH_WITHOUT_COMMIT
 finds fua 'the file is not what was written' SHELL_FUA_IGNORED
 finds ranges 'AssertionError: block [0-9]+ after' SHELL_LANDING_IGNORED SHELL_PIECE_NOT_ADVANCED \
 	SHELL_HOLE_NOT_ZEROED
