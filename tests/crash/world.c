@@ -509,6 +509,16 @@ static void plan_trial(struct world *w)
 		w->trial_at = w->steps + (rnd_below(r, 4) ? rnd_below(r, 40) : 0);
 }
 
+/* Until a checkpoint begins the journal anew, whoever asks for durability waits. */
+static void watch_journal(struct world *w)
+{
+	bool lost = peek_journal_lost(w->lz);
+
+	if (lost && !w->lost)
+		w->trial_at = min_t(u64, w->trial_at, w->steps + rnd_below(&w->rnd, 60));
+	w->lost = lost;
+}
+
 static bool trial_due(struct world *w)
 {
 	if (w->ops < MIN_OPS)
@@ -614,7 +624,7 @@ static bool break_zone(struct world *w)
 	struct drive_zone *z;
 	u8 state;
 
-	if (!rnd_below(&w->rnd, 8))
+	if (!rnd_below(&w->rnd, 3))
 		zone = w->log_fails ? peek_journal_zone(w->lz) : peek_gc_zone(w->lz);
 	state = peek_zone_state(w->lz, zone);
 	z = &w->d->z[zone];
@@ -705,6 +715,8 @@ static void live(struct world *w)
 			hung(w, "no request ends");
 		if (w->faults && !rnd_below(&w->rnd, w->fault_every))
 			break_some_zone(w);
+		if (w->log_fails)
+			watch_journal(w);
 		if (w->ops >= stop_at) {
 			stop_at = ~0u;
 			stop(w);
