@@ -1222,7 +1222,8 @@ static int find_journal(struct rebuild *b)
 	} else if (later) {
 		rep = &b->s.rep[p->zone];
 		b->broken = later->type == LZ_BT_JOURNAL ||
-			later->epoch != le64_to_cpu(r->h.epoch) || !p->off || rep->cond != LZ_COND_OPEN || rep->wp != p->off;
+			later->epoch != le64_to_cpu(r->h.epoch) || !p->off ||
+			rep->cond != LZ_COND_OPEN || rep->wp != p->off;
 	}
 	return b->broken ? gather_journal(b) : 0;
 }
