@@ -657,4 +657,5 @@ def main():
     sys.exit(differing > 0)
 
 
-main()
+if __name__ == "__main__":
+    main()

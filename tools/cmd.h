@@ -11,6 +11,13 @@
 int read_super(struct drive *d, struct lz_super_info *si);
 struct json_object *super_info_json(const struct lz_super_info *si);
 
+/*
+ * Loads the drive's device without writing and checks all of it. 0, and r->errors, or an error of
+ * lz_load(), which has been told.
+ */
+int check_drive(struct drive *d, struct lz_check_report *r,
+		void (*note)(void *ctx, const char *line));
+
 /* What a metadata block says, as an object. @why: why it is not valid, or "". */
 struct json_object *block_json(const void *block, const char *why);
 

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * lifezone check: recover a device in memory, as the module would, then have
- * core verify all its metadata. Nothing is ever written; there is nothing to
- * repair by hand, because recovery at the next start is the repair.
+ * lifezone check: recover a device in memory, as the module would, have core
+ * verify all that led it there, and look for what it was not led to. Nothing is ever
+ * written; what a power cut leaves is no damage, and needs no repair.
  *
  * The drive is opened exclusively: a device in use changes under the check.
  */
 #include <stdlib.h>
 #include "cmd.h"
+#include "scan.h"
 
 struct check_args {
 	const char *path;
@@ -61,9 +62,35 @@ static const struct argp argp = {
 	.children = children,
 };
 
+int check_drive(struct drive *d, struct lz_check_report *r,
+		void (*note)(void *ctx, const char *line))
+{
+	struct lz_zone_report *rep = malloc(d->g.nr_zones * sizeof(*rep));
+	struct scan s = { 0 };
+	struct lz_options o;
+	int err = -ENOMEM;
+
+	lz_options_default(&o);
+	d->lz = lz_new(&d->g, &o, &drive_ops, d);
+	if (rep && d->lz) {
+		memcpy(rep, d->z, d->g.nr_zones * sizeof(*rep));
+		err = lz_load(d->lz, rep, LZ_LOAD_RO);
+		if (!err)
+			err = lz_check(d->lz, r);
+		if (!err)
+			err = scan_drive(&s, d->lz, d->z);
+		if (!err)
+			scan_judge(&s, r, note);
+		scan_free(&s);
+	}
+	free(rep);
+	return err;
+}
+
 struct findings {
 	const struct check_args *a;
 	struct json_object *lines;
+	struct json_object *notes;
 };
 
 static void finding(void *ctx, const char *line)
@@ -76,9 +103,20 @@ static void finding(void *ctx, const char *line)
 		printf("%s: %s\n", f->a->path, line);
 }
 
-static void summary(const struct check_args *a, const struct lz_super_info *si,
-		    const struct lz_check_report *r, struct json_object *findings)
+static void remark(void *ctx, const char *line)
 {
+	struct findings *f = ctx;
+
+	if (f->a->json)
+		json_object_array_add(f->notes, json_object_new_string(line));
+	else
+		printf("%s: note: %s\n", f->a->path, line);
+}
+
+static void summary(const struct findings *f, const struct lz_super_info *si,
+		    const struct lz_check_report *r)
+{
+	const struct check_args *a = f->a;
 	struct out out = { .json = true };
 	struct json_object *o;
 	char h[24];
@@ -101,7 +139,8 @@ static void summary(const struct check_args *a, const struct lz_super_info *si,
 	put_u64(o, "mapped_blocks", r->mapped);
 	put_u64(o, "nodes", r->nodes);
 	json_object_object_add(o, "superblock", super_info_json(si));
-	json_object_object_add(o, "findings", json_object_get(findings));
+	json_object_object_add(o, "findings", json_object_get(f->lines));
+	json_object_object_add(o, "notes", json_object_get(f->notes));
 	out_object(&out, o);
 }
 
@@ -112,7 +151,6 @@ int cmd_check(int argc, char **argv)
 	struct lz_check_report r = { .say = finding, .ctx = &f };
 	int ret = EXIT_OPERATION, err;
 	struct lz_super_info si;
-	struct lz_options o;
 	struct drive *d;
 
 	parse_args(&argp, "check", argc, argv, &a);
@@ -127,29 +165,21 @@ int cmd_check(int argc, char **argv)
 		goto out;
 	}
 	f.lines = json_object_new_array();
-	lz_options_default(&o);
-	d->lz = lz_new(&d->g, &o, &drive_ops, d);
-	if (!d->lz) {
-		complain(a.path, "out of memory");
-		goto out;
-	}
-	err = lz_load(d->lz, d->z, LZ_LOAD_RO);
+	f.notes = json_object_new_array();
+	err = check_drive(d, &r, remark);
 	if (err) {
 		if (!d->said)
-			complain(a.path, "cannot be recovered: %s", strerror(-err));
+			complain(a.path, "cannot be %s: %s", d->lz ? "checked to the end" :
+				 "recovered", strerror(-err));
 		if (err == -EUCLEAN)
 			ret = EXIT_ERRORS;
 		goto out;
 	}
-	err = lz_check(d->lz, &r);
-	if (err) {
-		complain(a.path, "cannot be checked to the end: %s", strerror(-err));
-		goto out;
-	}
-	summary(&a, &si, &r, f.lines);
+	summary(&f, &si, &r);
 	ret = r.errors ? EXIT_ERRORS : EXIT_OK;
 out:
 	json_object_put(f.lines);
+	json_object_put(f.notes);
 	drive_close(d);
 	return ret;
 }

@@ -25,6 +25,7 @@ static const struct command commands[] = {
 	{ "table",  cmd_table,	"print the device-mapper table line of a drive" },
 	{ "probe",  cmd_probe,	"tell whether a drive holds a lifezone device" },
 	{ "check",  cmd_check,	"verify a lifezone device that is not in use" },
+	{ "repair", cmd_repair,	"rebuild damaged metadata of one from what is whole" },
 	{ "dump",   cmd_dump,	"print metadata of a drive or image, damaged or not" },
 };
 

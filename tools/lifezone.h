@@ -17,13 +17,14 @@
 
 #define TOOL_VERSION	"0.1"
 
-/* Exit codes; check uses those of fsck. */
+/* Exit codes; check and repair use those of fsck. */
 enum {
 	EXIT_OK		= 0,
 	EXIT_FAIL	= 1,	/* refused or failed; nothing was written unless it says so */
+	EXIT_REPAIRED	= 1,	/* repair: errors corrected */
 	EXIT_NONE	= 2,	/* probe: no lifezone device there */
-	EXIT_ERRORS	= 4,	/* check: errors left uncorrected */
-	EXIT_OPERATION	= 8,	/* check: could not check */
+	EXIT_ERRORS	= 4,	/* check, repair: errors left uncorrected */
+	EXIT_OPERATION	= 8,	/* check, repair: could not be done */
 	EXIT_USAGE_	= 16,	/* bad command line */
 };
 
@@ -167,6 +168,7 @@ int cmd_status(int argc, char **argv);
 int cmd_list(int argc, char **argv);
 int cmd_set(int argc, char **argv);
 int cmd_check(int argc, char **argv);
+int cmd_repair(int argc, char **argv);
 int cmd_dump(int argc, char **argv);
 
 #endif /* LIFEZONE_TOOL_H */

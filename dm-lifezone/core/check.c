@@ -235,6 +235,7 @@ int lz_check(struct lz *lz, struct lz_check_report *r)
 	int err = 0;
 
 	r->errors = 0;
+	r->unreadable = 0;
 	r->nodes = 0;
 	r->mapped = 0;
 	k.tree = lz_zalloc_array(lz->g.nr_zones, sizeof(*k.tree));

@@ -265,6 +265,11 @@ static bool merge_next(struct lz *lz, u64 *leaf)
 		u64 a = lz->map.addr[0][k->next_leaf];
 
 		if (k->head[k->next_leaf] == LZ_NONE) {
+			/* One in RAM that lies nowhere was rebuilt, and never written. */
+			if (a == LZ_NOWHERE && lz->leaf[k->next_leaf]) {
+				*leaf = k->next_leaf++;
+				return true;
+			}
 			if (a == LZ_NOWHERE)
 				continue;
 			if (!ext_touches(lz, k->next_leaf) &&

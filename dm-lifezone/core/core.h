@@ -421,6 +421,7 @@ void lz_request_checkpoint(struct lz *lz, struct lz_waiter *w);
 /**
  * struct lz_check_report - what lz_check() found
  * @errors: violated invariants
+ * @unreadable: of these, what the drive has lost and no repair brings back
  * @nodes: metadata nodes read
  * @mapped: blocks mapped
  * @say: called with one line for each finding; may be NULL
@@ -428,6 +429,7 @@ void lz_request_checkpoint(struct lz *lz, struct lz_waiter *w);
  */
 struct lz_check_report {
 	u64 errors;
+	u64 unreadable;
 	u64 nodes;
 	u64 mapped;
 	void (*say)(void *ctx, const char *line);

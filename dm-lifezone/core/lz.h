@@ -768,6 +768,10 @@ int lz_replay(struct lz *lz, const struct lz_zone_report *rep, const struct lz_r
 void lz_replay_free(struct lz_replay *r);
 void *lz_grow(void *old, u32 *max, u32 need, size_t size);
 int lz_load_empty(struct lz *lz, const struct lz_super_info *si);
+/* A repair raises the epoch by more than a recovery, so that one cut short is known. */
+#define LZ_REPAIR_EPOCHS	2u
+int lz_rebuild_begin(struct lz *lz);
+int lz_rebuild_end(struct lz *lz, struct lz_zone_report *rep, bool roll);
 /* commit.c */
 void lz_commit_step(struct lz *lz);
 void lz_journal_lost(struct lz *lz);

@@ -132,3 +132,21 @@ const char *oracle_show(const struct oracle *o, u32 lba, char *buf, size_t n)
 	}
 	return buf;
 }
+
+bool oracle_export(const struct oracle *o, const char *path)
+{
+	FILE *f = fopen(path, "w");
+	u32 lba, i;
+
+	if (!f)
+		return false;
+	for (lba = 0; lba < o->nr; lba++) {
+		for (i = o->newest[lba]; i != NONE; i = o->log[i].prev) {
+			fprintf(f, "%llx ", (unsigned long long)o->log[i].tag);
+			if (o->log[i].time <= o->floor)
+				break;
+		}
+		putc('\n', f);
+	}
+	return !fclose(f);
+}

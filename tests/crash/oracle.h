@@ -84,5 +84,7 @@ void oracle_restart(struct oracle *o);
 u64 oracle_hash(const struct oracle *o);
 /* What @lba may hold, as text. */
 const char *oracle_show(const struct oracle *o, u32 lba, char *buf, size_t n);
+/* All that, in @path: a line for each block, the tags it may hold in hex. */
+bool oracle_export(const struct oracle *o, const char *path);
 
 #endif /* LZCRASH_ORACLE_H */

@@ -388,12 +388,13 @@ static void count_distinct(struct world *w)
 static void export(struct world *w)
 {
 	const struct run *run = w->run;
-	char path[4000];
+	char path[4000], allowed[4020];
 
 	if (!run->export || w->cuts % run->every)
 		return;
 	snprintf(path, sizeof(path), "%s/world-%u-cut-%u", run->export, run->index, w->cuts);
-	if (!drive_export(w->d, path))
+	snprintf(allowed, sizeof(allowed), "%s.allowed", path);
+	if (!drive_export(w->d, path) || !oracle_export(&w->oracle, allowed))
 		world_fail(w, "%s cannot be written", path);
 }
 

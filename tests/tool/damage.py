@@ -1,0 +1,671 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""Damage to metadata: does check find it, and does repair mend it without a guess?
+
+damage.py pool LZCRASH IMAGES SEED N
+	images of N worlds, and of more until there is one for each kind of damage below.
+damage.py table LIFEZONE IMAGES
+	each kind of damage there is, on an image of the folder that it can be done to. Check
+	must say what the table below says; then repair must leave a device that check
+	calls clean, in which every block holds what it may, or is named as lost.
+damage.py random LIFEZONE IMAGES SEED N
+	the same N times with one to three damages drawn at random, and with a power cut
+	somewhere in the repair in one of four, if LIFEZONE_PRELOAD names cut.so.
+
+Images are those of "lzcrash --export": IMAGE, IMAGE.zones, IMAGE.allowed.
+"""
+import json
+import os
+import random
+import re
+import struct
+import subprocess
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+import reader as fmt  # noqa: E402  pylint: disable=wrong-import-position
+
+BLOCK = fmt.BLOCK
+DATA_MAGIC = 0x5441446b636f6c42
+LBA_MASK = (1 << 24) - 1
+NAMES = {fmt.SUPER: "super", fmt.ROOT: "root", fmt.JOURNAL: "journal", fmt.NODE: "node",
+         fmt.ZNODE: "ztab", fmt.SUMMARY: "summary"}
+
+
+class Image:
+    """An image, what the reader makes of it, and what metadata it has where."""
+
+    def __init__(self, path):
+        self.path = path
+        self.r = fmt.Reader(fmt.Drive(path))
+        self.cap = self.r.d.zone_cap
+        self.find_blocks()
+
+    def read(self, addr):
+        return self.r.d.read(addr)
+
+    def write(self, addr, block):
+        with open(self.path, "r+b") as f:
+            f.seek(addr * BLOCK)
+            f.write(block)
+
+    def used(self, zone):
+        return min(self.r.d.wp[zone], self.cap) if zone < self.r.nr_zones else 0
+
+    def addr(self, zone, off):
+        return zone * self.r.zone_blocks + off
+
+    def whole(self, addr):
+        """Header of a metadata block, or None."""
+        b = self.read(addr)
+        h = fmt.Header(b)
+        if h.magic != fmt.MAGIC or h.uuid != self.r.uuid or \
+                fmt.crc32c(b[:4] + bytes(4) + b[8:]) != h.crc:
+            return None
+        return h
+
+    def find_blocks(self):
+        r = self.r
+        self.all = {}
+        for zone in [0, 1] + sorted(r.log_zones):
+            for off in range(self.used(zone)):
+                h = self.whole(self.addr(zone, off))
+                if h and h.addr == self.addr(zone, off):
+                    self.all[h.addr] = h
+        first = r.root_zone * r.zone_blocks
+        self.super = [a for a in (first, first + 1) if a in self.all and
+                      self.all[a].type == fmt.SUPER]
+        self.roots = [a for a, h in self.all.items() if h.type == fmt.ROOT]
+        self.newest = [a for a in self.roots if self.all[a].seq == r.number]
+        self.leaf, self.inner = self.nodes(fmt.NODE, r.map_top, r.logical_blocks, 504)
+        self.ztab, self.zinner = self.nodes(fmt.ZNODE, r.ztab_top, r.nr_zones, 126)
+        commits = [j[2] for j in r.journal if j[4] == fmt.NONE]
+        last = max((c for c, j in zip(commits, (j for j in r.journal if j[4] == fmt.NONE))
+                    if not j[3]), default=-1)
+        ends = [j[0] for j in r.journal if not j[3] and j[4] == fmt.NONE]
+        self.journal = [j[0] for j in r.journal if j[4] == fmt.NONE and j[2] < last]
+        self.later = [j[0] for j in r.journal if j[4] == fmt.NONE and j[2] >= last]
+        at = [j[0] for j in r.journal]
+        # A link is missed where a commit begins and ends after it.
+        self.link = [j[0] for i, j in enumerate(r.journal) if j[4] != fmt.NONE and
+                     any(k[0] in ends and k[2] > j[2] for k in r.journal[i + 1:])]
+        self.long = [j[0] for j in r.journal if j[0] in self.journal and j[3]]
+        self.data = [n for n, z in enumerate(r.zone) if z["valid"] and
+                     z["state"] in (fmt.OPEN, fmt.FULL)]
+        self.summary = []
+        for n in self.data:
+            z = r.zone[n]
+            if z["head"] != fmt.NONE and not z["flags"] & fmt.SCAN and \
+                    r.d.cond[n] == fmt.COND_FULL:
+                self.summary.append(self.addr(n, z["head"]))
+        self.live = set(at + self.leaf + self.inner + self.ztab + self.zinner)
+
+    def nodes(self, kind, top, n, per):
+        """Addresses of the leaves and of the inner nodes the newest root leads to."""
+        levels = [-(-n // per)]
+        while levels[-1] > len(top):
+            levels.append(-(-levels[-1] // 504))
+        todo = [(len(levels) - 1, a) for a in top[:levels[-1]]]
+        leaf, inner = [], []
+        while todo:
+            level, a = todo.pop(0)
+            if a == fmt.NOWHERE:
+                continue
+            (inner if level else leaf).append(a)
+            if level:
+                todo += [(level - 1, c) for c in struct.unpack_from("<504Q", self.read(a), 64)]
+        return leaf, inner
+
+    def older(self, addr):
+        """Another, older block of the same kind and place in its tree, or None."""
+        h = self.all.get(addr)
+        same = [a for a, o in self.all.items() if h and (o.type, o.level) == (h.type, h.level) and
+                (o.index == h.index or h.type == fmt.JOURNAL) and o.seq < h.seq]
+        return self.read(max(same, key=lambda a: self.all[a].seq)) if same else None
+
+    # --- zones ----------------------------------------------------------------------
+
+    def set_zone(self, zone, wp, cond):
+        with open(self.path + ".zones", encoding="ascii") as f:
+            head, *rows = f.read().splitlines()
+        rows = [row for row in rows if int(row.split()[0]) != zone]
+        rows.append(f"{zone} {wp} {cond}")
+        with open(self.path + ".zones", "w", encoding="ascii") as f:
+            print(head, *rows, sep="\n", file=f)
+        with open(self.path, "r+b") as f:
+            f.seek(self.addr(zone, wp) * BLOCK)
+            f.write(bytes((self.r.zone_blocks - wp) * BLOCK))
+
+
+def mended(b):
+    b = bytearray(b)
+    b[4:8] = bytes(4)
+    b[4:8] = fmt.crc32c(bytes(b)).to_bytes(4, "little")
+    return bytes(b)
+
+
+# --- ways to damage a block ------------------------------------------------------------
+
+def zeros(img, addr, r):
+    img.write(addr, bytes(BLOCK))
+    return True
+
+
+def flip(img, addr, r):
+    b = bytearray(img.read(addr))
+    b[r.randrange(BLOCK)] ^= 1 << r.randrange(8)
+    img.write(addr, bytes(b))
+    return True
+
+
+def garbage(img, addr, r):
+    img.write(addr, r.randbytes(BLOCK))
+    return True
+
+
+def other(img, addr, r):
+    """Another block's contents, whole and of this device."""
+    img.write(addr, img.read(r.choice([a for a in img.all if a != addr])))
+    return True
+
+
+def older(img, addr, r):
+    b = img.older(addr)
+    if b:
+        img.write(addr, b)
+    return b is not None
+
+
+def field(at, size, change):
+    """A field of the header changed, the checksum made right."""
+    def way(img, addr, r):
+        b = bytearray(img.read(addr))
+        v = int.from_bytes(b[at:at + size], "little")
+        b[at:at + size] = (change(v) % (1 << 8 * size)).to_bytes(size, "little")
+        img.write(addr, mended(b))
+        return True
+    return way
+
+
+WAYS = {
+    "zeros": zeros, "flip": flip, "garbage": garbage, "other": other, "older": older,
+    "uuid": field(8, 16, lambda v: v ^ 1), "epoch": field(32, 8, lambda v: v + (1 << 50)),
+    "place": field(48, 8, lambda v: v + 1),
+}
+PLAIN = ("zeros", "flip", "garbage", "other", "older")
+
+
+# --- damage of contents, checksums made right --------------------------------------------
+
+def leaf_entries(img, wanted):
+    """A leaf that maps so many blocks at least: its address, block and their positions."""
+    for a in img.leaf:
+        b = bytearray(img.read(a))
+        e = struct.unpack_from("<504Q", b, 64)
+        at = [i for i, v in enumerate(e) if v != fmt.NOWHERE]
+        if len(at) >= wanted:
+            return a, b, e, at
+    return None
+
+
+def map_twice(img, r):
+    found = leaf_entries(img, 2)
+    if not found:
+        return False
+    a, b, e, at = found
+    struct.pack_into("<Q", b, 64 + 8 * at[0], e[at[1]])
+    img.write(a, mended(b))
+    return True
+
+
+def map_past_wp(img, r):
+    found = leaf_entries(img, 1)
+    # It must be a mapping that the journal does not replace, in a zone that is open.
+    zones = [z for z in img.data if img.r.d.cond[z] == fmt.COND_OPEN and
+             img.used(z) < img.cap]
+    if not found or not zones:
+        return False
+    a, b, _, at = found
+    index = img.all[a].index
+    at = [i for i in at if img.r.map.get(index * 504 + i) == img.r.tree.get(index * 504 + i)]
+    if not at:
+        return False
+    struct.pack_into("<Q", b, 64 + 8 * at[0], img.addr(zones[0], img.used(zones[0])))
+    img.write(a, mended(b))
+    return True
+
+
+def leaf_count(img, r):
+    if not img.leaf:
+        return False
+    return field(28, 4, lambda v: v ^ 1)(img, img.leaf[0], r)
+
+
+def valid_count(img, r):
+    zone = next((z for z in img.data if z < 126 and
+                 1 < img.r.table[z]["valid"] < img.cap), None)
+    if zone is None or not img.ztab:
+        return False
+    a = next((a for a in img.ztab if img.all[a].index == 0), None)
+    b = bytearray(img.read(a))
+    at = 64 + 32 * zone + 8
+    struct.pack_into("<I", b, at, struct.unpack_from("<I", b, at)[0] + 1)
+    img.write(a, mended(b))
+    return True
+
+
+# --- damage of zones ----------------------------------------------------------------------
+
+def data_zone(img, least=1):
+    """One whose blocks in use are not all of one kind of fate: zone, last offset in use."""
+    last = {}
+    for a in img.r.map.values():
+        last.setdefault(a // img.r.zone_blocks, []).append(a % img.r.zone_blocks)
+    for z in img.data:
+        if len(last.get(z, ())) >= least and img.r.d.cond[z] in (fmt.COND_OPEN, fmt.COND_FULL) \
+                and max(last[z]) > 0:
+            return z, max(last[z])
+    return None, 0
+
+
+def zone_short(img, r):
+    zone, off = data_zone(img)
+    if zone is None:
+        return False
+    img.set_zone(zone, off, fmt.COND_OPEN)
+    return True
+
+
+def zone_cond(cond):
+    def plant(img, r):
+        zone, _ = data_zone(img)
+        if zone is None:
+            return False
+        wp = {fmt.EMPTY: 0}.get(cond, img.used(zone))
+        img.set_zone(zone, wp, cond)
+        return True
+    return plant
+
+
+def log_reset(img, r):
+    zones = {a // img.r.zone_blocks for a in img.leaf + img.ztab}
+    img.set_zone(min(zones), 0, fmt.EMPTY)
+    return True
+
+
+def root_zone_reset(img, r):
+    img.set_zone(img.r.root_zone, 0, fmt.EMPTY)
+    return img.used(img.r.root_zone ^ 1) > 0
+
+
+# --- the table -------------------------------------------------------------------------------
+
+def blocks(kind, which=lambda a: a[:1]):
+    """Damage to each way of blocks of a kind: a maker of plants."""
+    def plant(way):
+        def do(img, r):
+            at = which(getattr(img, kind))
+            return bool(at) and all([WAYS[way](img, a, r) for a in at])
+        return do
+    return plant
+
+
+def everything(a):
+    return a
+
+
+def middle(a):
+    return a[len(a) // 2:len(a) // 2 + 1]
+
+
+def last(a):
+    return a[-1:]
+
+
+# What is damaged; how it can be done; what check says; what repair makes of it:
+#   all	nothing is lost and nothing of uncertain age
+#   told	what is lost, or may be old, is named
+#   none	there is nothing to repair: check said a note, or what the drive lost
+#   never	it refuses, and writes nothing
+TABLE = [
+    ("superblock, the first", blocks("super"), tuple(w for w in WAYS if w != "uuid"),
+     "superblock at block", "all"),
+    # Whole, and first: it is believed, and nothing on the drive is of its device.
+    ("superblock, the first", blocks("super"), ("uuid",), "no valid checkpoint root", "never"),
+    ("superblock, the second", blocks("super", lambda a: a[1:]), tuple(WAYS),
+     "superblock at block", "all"),
+    ("superblock, both", blocks("super", everything), PLAIN[:3],
+     "superblock (in|at)|no superblock is whole|no lifezone superblock", None),
+    ("newest root, the last", blocks("newest", last), tuple(WAYS),
+     "note: root zone .*damaged, or cut short|a root older than|that is not of the epoch", None),
+    ("newest root, both", blocks("newest", everything), PLAIN[:3],
+     "note: root zone .*damaged, or cut short|a (later|newer) one is damaged|a newer root|"
+     "a root or a link|no valid checkpoint root|cannot be|metadata|map leaf", None),
+    ("all roots", blocks("roots", everything), PLAIN[:3], "no valid checkpoint root", "told"),
+    ("root zone reset", lambda w: root_zone_reset, ("zone",),
+     "no lifezone superblock|.", None),
+    ("map leaf", blocks("leaf", middle), tuple(WAYS),
+     "map leaf [0-9]+: map node at block", "told"),
+    ("zone table", blocks("ztab"), tuple(WAYS), "zone table node at block", "all"),
+    ("journal, start of a commit", blocks("journal"), tuple(WAYS),
+     "journal: zone [0-9]+, offset [0-9]+ is damaged|a root or a link is damaged", "told"),
+    # Seldom is a commit so long; then these are left out.
+    ("journal, middle of a commit", blocks("long", last), tuple(WAYS),
+     "journal: zone [0-9]+, offset [0-9]+ is damaged|a root or a link is damaged", "told"),
+    ("journal, link", blocks("link"), tuple(WAYS), "a root or a link is damaged", "told"),
+    ("summary", blocks("summary"), tuple(w for w in WAYS if w not in ("place", "older", "other")),
+     "zone [0-9]+, summary at offset [0-9]+: ", "all"),
+    ("two blocks at one place", lambda w: map_twice, ("mended",),
+     "shares drive block|counts|neither a summary", "told"),
+    ("mapped past the write pointer", lambda w: map_past_wp, ("mended",),
+     "past its write pointer", "told"),
+    ("count in a map leaf", lambda w: leaf_count, ("mended",),
+     "map leaf [0-9]+: says it maps", "all"),
+    ("count in the zone table", lambda w: valid_count, ("mended",),
+     "zone [0-9]+: the zone table counts", "all"),
+    ("data zone, write pointer too low", lambda w: zone_short, ("zone",),
+     "was it reset by someone else|past its write pointer|that the drive has lost", "told"),
+    ("data zone, reset", lambda w: zone_cond(fmt.EMPTY), ("zone",),
+     "was it reset by someone else|that the drive has lost", "told"),
+    ("data zone, read-only", lambda w: zone_cond(fmt.READONLY), ("zone",),
+     "note: zone [0-9]+ is read-only", "none"),
+    ("data zone, offline", lambda w: zone_cond(fmt.OFFLINE), ("zone",),
+     "zone [0-9]+ is offline: [0-9]+ blocks in use cannot be read", "none"),
+    ("log zone, reset", lambda w: log_reset, ("zone",), "metadata", "told"),
+]
+
+
+# --- running the tool ------------------------------------------------------------------------
+
+class Wrong(Exception):
+    pass
+
+
+def need(ok, what):
+    if not ok:
+        raise Wrong(what)
+
+
+PRELOAD = os.environ.get("LIFEZONE_PRELOAD")
+
+
+def run(tool, *args, cut=None):
+    env = dict(os.environ, **({"LD_PRELOAD": PRELOAD} if PRELOAD else {}),
+               **({"LIFEZONE_CUT": str(cut)} if cut is not None else {}))
+    p = subprocess.run([tool, *args], capture_output=True, text=True, errors="replace",
+                       check=False, timeout=120, env=env, stdin=subprocess.DEVNULL)
+    need(p.returncode >= 0 and "Sanitizer" not in p.stderr,
+         f"{' '.join(args)}: status {p.returncode}: {p.stderr[-600:]}")
+    return p
+
+
+def lbas(runs):
+    return {lba for row in runs for lba in range(row["lba"], row["lba"] + row["len"])}
+
+
+def allowed_tags(path):
+    with open(path, encoding="ascii") as f:
+        return [[int(t, 16) for t in line.split()] for line in f]
+
+
+def contents(tool, path):
+    """What each block holds: lba to tag; None if it lies in a zone that is offline."""
+    p = run(tool, "dump", path, "state", "--json")
+    need(p.stdout, f"no state: {p.stderr}")
+    drive = fmt.Drive(path)
+    tags = {}
+    for row in json.loads(p.stdout):
+        for i in range(row.get("len", 0) if "lba" in row else 0):
+            addr = row["addr"] + i
+            b = drive.read(addr)
+            head, tag = struct.unpack_from("<QQ", b)
+            lost = drive.cond[addr // drive.zone_blocks] == fmt.OFFLINE
+            tags[row["lba"] + i] = None if lost else tag if head == DATA_MAGIC else -1
+    return tags
+
+
+def verify(tool, path, allowed, report):
+    """Every block holds what it may, or is named; returns how many were named."""
+    gone, aged = lbas(report["lost"]), lbas(report["aged"])
+    need(len(gone) == report["lost_blocks"] and len(aged) == report["aged_blocks"],
+         "the lists are not as long as they say")
+    tags = contents(tool, path)
+    for lba, may in enumerate(allowed):
+        tag = tags.get(lba, 0)
+        if tag is None:
+            continue
+        if lba in gone:
+            need(not tag, f"block {lba} is lost, but holds {tag:x}")
+        elif lba in aged:
+            need(not tag or (tag > 0 and tag & LBA_MASK == lba),
+                 f"block {lba}, of uncertain age, holds {tag:x}")
+        else:
+            need(tag in may, f"block {lba} holds {tag:x}, may hold "
+                 f"{' '.join(f'{t:x}' for t in may)}")
+    return len(gone), len(aged)
+
+
+def copy_file(path, to):
+    """Some are large, and mostly holes."""
+    subprocess.run(["cp", "--sparse=always", path, to], check=True)
+
+
+def copy(path, to):
+    for end in ("", ".zones", ".allowed"):
+        copy_file(path + end, to + end)
+
+
+def same(a, b):
+    for end in ("", ".zones"):
+        with open(a + end, "rb") as f, open(b + end, "rb") as g:
+            if f.read() != g.read():
+                return False
+    return True
+
+
+# What is no fault of it: the drive has no room for new metadata beside the old.
+NO_ROOM = "zones would be open|no room beside the old"
+
+
+def mend(tool, path, cut=None):
+    """Repairs it. Returns the report, or None if it was refused."""
+    before = path + "-before"
+    for end in ("", ".zones"):
+        copy_file(path + end, before + end)
+    p = run(tool, "repair", path, "--dry-run", "--json")
+    need(same(path, before), "a dry run wrote something")
+    need(p.returncode in (0, 4, 8), f"a dry run ended with {p.returncode}")
+    if not p.stdout:
+        need(len(p.stderr.splitlines()) >= 1, "refused without a word")
+        q = run(tool, "repair", path, "--yes", "--json")
+        need(q.returncode in (4, 8) and same(path, before), "refused, but not with --yes")
+        return None
+    plan = json.loads(p.stdout)
+    if cut is not None:
+        run(tool, "repair", path, "--yes", "--json", cut=cut)
+        # It is repaired, or has been.
+        again = run(tool, "repair", path, "--yes", "--json")
+        if again.returncode == 8 and re.search(NO_ROOM, again.stderr):
+            return None
+        need(again.returncode in (0, 1, 4) and again.stdout, f"after a cut: {again.stderr}")
+        report = json.loads(again.stdout)
+        return report if report["repaired"] else plan
+    p = run(tool, "repair", path, "--yes", "--json")
+    if p.returncode == 8 and re.search(NO_ROOM, p.stderr):
+        return None
+    need(p.returncode in (0, 1, 4), f"repair ended with {p.returncode}: {p.stderr}")
+    done = json.loads(p.stdout)
+    need(done["repaired"] == (p.returncode == 1), "repaired is not as its status says")
+    need({**done, "repaired": False} == {**plan, "repaired": False},
+         "it did something else than the dry run said")
+    return done
+
+
+def clean(tool, path):
+    p = run(tool, "check", path)
+    bad = [line for line in p.stdout.splitlines() if "is offline" not in line and
+           "ERRORS" not in line and "note:" not in line and "clean" not in line]
+    need(p.returncode in (0, 4) and not bad and not p.stderr,
+         f"after the repair: {p.stdout}{p.stderr}")
+
+
+def said(tool, path):
+    p = run(tool, "check", path)
+    need(p.returncode in (0, 4, 8), f"check ended with {p.returncode}")
+    return p.returncode, [re.sub(r"^(lifezone: )?[^:]*: ", "", line)
+                          for line in (p.stdout + p.stderr).splitlines()]
+
+
+def images(folder):
+    return sorted(os.path.join(folder, f[:-len(".zones")]) for f in os.listdir(folder)
+                  if f.startswith("world-") and f.endswith(".zones") and os.path.exists(
+                      os.path.join(folder, f[:-len(".zones")] + ".allowed")))
+
+
+def sound(tool, path):
+    """Nothing is wrong with it, to begin with."""
+    return run(tool, "check", path).returncode == 0
+
+
+# --- the table, once through -------------------------------------------------------------------
+
+def table(tool, folder):
+    sane = [p for p in images(folder) if sound(tool, p)]
+    to = os.path.join(folder, "damaged")
+    failed = done = 0
+    for what, kind, ways, says, outcome in TABLE:
+        for way in ways:
+            line = found = named = "no image"
+            for path in sane:
+                copy(path, to)
+                img = Image(to)
+                r = random.Random(f"{what} {way}")
+                if not kind(way)(img, r):
+                    continue
+                found, named = "not found", ""
+                try:
+                    status, lines = said(tool, to)
+                    match = [s for s in lines if re.search(says, s)]
+                    line = (match or lines or ["nothing"])[0]
+                    need(match, f"check says: {lines}")
+                    found = "note" if not status else "found"
+                    report = mend(tool, to)
+                    named = "refused"
+                    if report:
+                        lost, aged = verify(tool, to, allowed_tags(to + ".allowed"), report)
+                        clean(tool, to)
+                        named = f"lost {lost}, aged {aged} of {len(img.r.map)}"
+                        need(outcome != "all" or not lost + aged, f"repair: {named}")
+                        need(outcome != "none" or not report["repaired"], "something was repaired")
+                    need(report or outcome in (None, "never"), "repair refused")
+                    need(not report or outcome != "never", "repair did not refuse")
+                    break
+                except Wrong as e:
+                    print(f"FAIL {what}, {way}: {os.path.basename(path)}: {e}")
+                    failed += 1
+                    break
+            done += 1
+            print(f"{what:34} {way:8} {found:9} {named:28} {line[:100]}")
+            if found == "no image" and "middle" not in what:
+                failed += 1
+                print(f"FAIL {what}, {way}: no image has one")
+    print(f"{done} kinds of damage, {failed} failed")
+    return failed
+
+
+# --- images to do it to -----------------------------------------------------------------------
+
+# What not every drive has.
+FEATURES = ("super", "newest", "leaf", "ztab", "journal", "link", "summary", "data")
+MOST_WORLDS = 40
+
+
+def pool(lzcrash, folder, seed, worlds):
+    missing = set(FEATURES)
+    for world in range(MOST_WORLDS):
+        if world >= worlds and not missing:
+            break
+        subprocess.run([lzcrash, "--seed", seed, "--world", str(world), "--export", folder,
+                        "--every", "250"], check=True, stdout=subprocess.DEVNULL)
+        for path in images(folder):
+            if not os.path.basename(path).startswith(f"world-{world}-"):
+                continue
+            has = {f for f in FEATURES if getattr(Image(path), f)}
+            if world >= worlds and not has & missing:
+                for end in ("", ".zones", ".allowed"):
+                    os.unlink(path + end)
+            missing -= has
+    print(f"{len(images(folder))} images")
+    return len(missing)
+
+
+# --- at random -------------------------------------------------------------------------------
+
+def draw(img, r):
+    """Damages it somehow; what was done. Of the journal one block at most: see the table."""
+    kinds = ["super", "newest", "roots", "leaf", "leaf", "leaf", "inner", "ztab", "journal",
+             "journal", "link", "summary", "zone", "dead"]
+    done = []
+    for _ in range(r.choice((1, 1, 1, 2, 2, 3))):
+        kind = r.choice(kinds)
+        if kind == "zone":
+            plant = r.choice((zone_short, zone_cond(fmt.EMPTY), zone_cond(fmt.OFFLINE), log_reset))
+            if plant(img, r):
+                done.append("zone")
+            continue
+        if kind in ("journal", "link") and any(d.split()[0] in ("journal", "link") for d in done):
+            continue
+        at = sorted(set(img.all) - img.live - set(img.super) - set(img.newest)) if \
+            kind == "dead" else getattr(img, kind)
+        if not at:
+            continue
+        addr = r.choice(at)
+        way = r.choice(PLAIN)
+        # An old summary can be whole, and lead to others that are.
+        if kind == "summary" and way in ("other", "older"):
+            way = "flip"
+        if WAYS[way](img, addr, r):
+            done.append(f"{kind} {addr} {way}")
+    return done
+
+
+def at_random(tool, folder, seed, times):
+    from_ = images(folder)
+    to = os.path.join(folder, "damaged")
+    lost = aged = repaired = refused = healthy = exact = 0
+    for i in range(times):
+        r = random.Random(f"{seed} {i}")
+        path = from_[i % len(from_)]
+        copy(path, to)
+        done = []
+        try:
+            done = draw(Image(to), r)
+            status, _ = said(tool, to)
+            report = mend(tool, to, r.randrange(1, 40) if PRELOAD and r.randrange(4) == 0 else None)
+            if report is None:
+                refused += 1
+                continue
+            clean(tool, to)
+            one, two = verify(tool, to, allowed_tags(to + ".allowed"), report)
+        except Wrong as e:
+            print(f"FAIL seed {seed}, {i}: {os.path.basename(path)}, {'; '.join(done)}: {e}")
+            return 1
+        healthy += not status
+        repaired += status != 0
+        exact += status != 0 and not one + two
+        lost += one
+        aged += two
+    print(f"seed {seed}: {times} drives: {repaired} repaired, {exact} of them without loss; "
+          f"{healthy} without errors, {refused} refused; {lost} blocks lost, "
+          f"{aged} of uncertain age")
+    return 0
+
+
+if __name__ == "__main__":
+    if sys.argv[1:2] == ["pool"]:
+        sys.exit(pool(*sys.argv[2:5], int(sys.argv[5])) > 0)
+    if sys.argv[1:2] == ["table"]:
+        sys.exit(table(*sys.argv[2:4]) > 0)
+    if sys.argv[1:2] == ["random"]:
+        sys.exit(at_random(sys.argv[2], sys.argv[3], sys.argv[4], int(sys.argv[5])))
+    sys.exit(__doc__)
