@@ -16,7 +16,7 @@ export VM_ZNS VM_CPUS VM_MEM VM_KERNEL VM_DISK VM_ICOUNT VM_REBOOT VM_PLANTS VM_
 export LZ_CMD := $(value CMD)
 
 .PHONY: all module tools vm deps check unit crash exhaust fault fuzz coverage mutants kunit \
-	guest debug bench demo lint analyze clean distclean help install
+	guest logs debug bench demo lint analyze clean distclean help install
 
 all: module tools
 
@@ -64,7 +64,10 @@ kunit: deps
 	@$(VM)/kunit
 
 guest: deps
-	@$(VM)/run $(T)
+	@$(if $(CUTS),LZ_TEST_CUTS=$(CUTS)) $(VM)/run $(T)
+
+logs: deps
+	@$(VM)/replay-logs $(or $(N),20) $(or $(SEED),1)
 
 debug: deps
 	@$(VM)/debug-kernel
@@ -106,7 +109,7 @@ help:
 # help:                       VM_ZNS=size=4G,zone=16M,cap=12M,open=14,active=14 (or none)
 # help:                       VM_CPUS=2 VM_MEM=2G VM_KERNEL=debug VM_DISK=IMAGE VM_ICOUNT=1 VM_REBOOT=1
 # help: Test
-# help:   make check        everything below up to guest; last line: N passed, N failed, N skipped
+# help:   make check        everything below up to logs; last line: N passed, N failed, N skipped
 # help:   make unit         unit tests of the kernel-free core, on the host
 # help:   make crash        power cuts of random schedules, from a seed
 # help:   make exhaust      every cut of every short sequence on the smallest drive
@@ -117,6 +120,8 @@ help:
 # help:   make mutants N=700  small changes to the core by a program: are they noticed? (hours)
 # help:   make kunit        the core under the kernel's KUnit (UML)
 # help:   make guest T=PAT  guest tests, tests/vm/t/PAT*.sh
+# help:                       CUTS=500 T=cut-: so many power cuts below each file system (40)
+# help:   make logs N=20    every cut of what the module told a drive in N short loads (SEED=)
 # help:   make lint         checkpatch, sparse, shellcheck, compiler warnings
 # help:   make analyze      gcc's and clang's analyzers on the core, Coccinelle on the module
 # help:   make bench        the benchmarks behind Documentation's report

@@ -661,7 +661,7 @@ int cmd_status(int argc, char **argv)
 	if (a.json)
 		out_rows_begin(&show.out, "started devices");
 	n = each_started(show_one, &show);
-	if (a.json || (!show.shown && n >= 0)) {
+	if (n >= 0 && (a.json || !show.shown)) {
 		show.out.title = "started devices";
 		out_rows_end(&show.out);
 	}
@@ -684,6 +684,7 @@ int cmd_list(int argc, char **argv)
 	show.out.json = a.json;
 	out_rows_begin(&show.out, "started devices");
 	n = each_started(show_one, &show);
-	out_rows_end(&show.out);
+	if (n >= 0)
+		out_rows_end(&show.out);
 	return n < 0 ? EXIT_FAIL : EXIT_OK;
 }

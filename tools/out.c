@@ -58,8 +58,6 @@ void out_rows_begin(struct out *out, const char *title)
 	out->rows = false;
 	out->title = title;
 	out->fields = 0;
-	if (out->json)
-		printf("[");
 }
 
 static int column_width(const char *key)
@@ -75,7 +73,7 @@ void out_row(struct out *out, struct json_object *o)
 	bool first = true;
 
 	if (out->json) {
-		printf("%s\n  %s", out->rows ? "," : "",
+		printf("%s\n  %s", out->rows ? "," : "[",
 		       json_object_to_json_string_ext(o, JSON_C_TO_STRING_SPACED |
 						      JSON_C_TO_STRING_NOSLASHESCAPE));
 		out->rows = true;
@@ -105,7 +103,7 @@ void out_row(struct out *out, struct json_object *o)
 void out_rows_end(struct out *out)
 {
 	if (out->json)
-		printf("%s]\n", out->rows ? "\n" : "");
+		printf("%s]\n", out->rows ? "\n" : "[");
 	else if (!out->rows)
 		printf("no %s\n", out->title);
 }

@@ -465,7 +465,9 @@ static bool begin_again(struct lz *lz, u32 zone, int error)
 {
 	if (++lz->ckpt.root_tries == LZ_LOG_TRIES)
 		return false;
-	lz_say(lz, 'w', "root zone %u: error %d as it was begun, trying again", zone, error);
+	if (lz->ckpt.root_tries == 1)
+		lz_say(lz, 'w', "root zone %u cannot be begun (error %d): trying again", zone,
+		       error);
 	reset_root_zone(lz, zone);
 	return true;
 }

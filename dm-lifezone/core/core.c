@@ -373,18 +373,24 @@ static bool is_quiet(struct lz *lz)
 		!atomic_read(&lz->discarding) && !READ_ONCE(lz->kicked);
 }
 
-/* @starved: somebody found no room before the last round, in which nothing moved. */
+/*
+ * @starved: somebody found no room before the last round, in which nothing moved. For
+ * want of room in the log they only wait for somebody's flush.
+ */
 static void watch_room(struct lz *lz, bool starved)
 {
 	bool quiet = is_quiet(lz);
+	u32 lost;
 
 	if (!quiet)
 		WRITE_ONCE(lz->spent, false);
-	if (!quiet || !starved)
+	if (!quiet || !starved || lz->tight)
+		return;
+	lost = lz_zones_lost(lz);
+	if (!lost)
 		return;
 	if (!lz->spent)
-		lz_say(lz, 'e', "no space is left: %u zones are set aside, and none can be freed",
-		       lz_zones_aside(lz));
+		lz_say(lz, 'e', "no space is left: %u zones cannot be written or cleaned", lost);
 	WRITE_ONCE(lz->spent, true);
 	lz_feed(lz);
 }

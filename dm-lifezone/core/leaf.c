@@ -181,7 +181,7 @@ static void read_done(struct lz *lz, struct lz_cmd *cmd)
 
 	err = judge(lz, c, why, sizeof(why));
 	/* There is no other copy, so it had better be more than a hiccup. */
-	if (err && ++c->tries < LZ_LEAF_TRIES) {
+	if (err && ++c->tries < LZ_READ_TRIES) {
 		lz_submit(lz, cmd);
 		return;
 	}

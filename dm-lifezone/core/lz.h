@@ -61,7 +61,7 @@
 #define LZ_SUPER_COPIES		2u	/* at the front of a root zone */
 #define LZ_ROOT_COPIES		2u
 #define LZ_LOG_TRIES		4u	/* failed writes in a row the log bears */
-#define LZ_LEAF_TRIES		3u	/* reads of a map leaf before it is lost */
+#define LZ_READ_TRIES		3u	/* reads of a block by us before it is lost */
 #define LZ_LEAF_HOLD_MS		10u	/* for who had it read to look at it */
 #define LZ_BUDGET_DEFAULT	16u
 #define LZ_BUDGET_MAX		64u
@@ -455,6 +455,7 @@ enum lz_slot_state { LZ_SL_IDLE, LZ_SL_READ, LZ_SL_RESERVE, LZ_SL_APPEND, LZ_SL_
  * @class: lifetime class they keep
  * @error: of their reads
  * @tries: failed appends
+ * @read_tries: reads of which some failed
  * @n: blocks
  * @done: of these, moved
  * @next: blocks of the append in flight or done that have been mapped
@@ -469,6 +470,7 @@ struct lz_gc_slot {
 	u8 state;
 	u8 class;
 	u8 tries;
+	u8 read_tries;
 	int error;
 	u32 n;
 	u32 done;
@@ -691,7 +693,7 @@ struct lz_zone *lz_zone_take_free(struct lz *lz, bool meta);
 void lz_zone_freed(struct lz *lz, struct lz_zone *z);
 void lz_zone_emptied(struct lz *lz, struct lz_zone *z);
 void lz_zone_aside(struct lz *lz, struct lz_zone *z, int error);
-u32 lz_zones_aside(const struct lz *lz);
+u32 lz_zones_lost(const struct lz *lz);
 void lz_zones_uncur(struct lz *lz, const struct lz_zone *z);
 void lz_zones_part(struct lz *lz);
 struct lz_open *lz_open_slot(struct lz *lz, struct lz_zone *z, bool gc);
@@ -725,7 +727,7 @@ bool lz_log_tight(struct lz *lz);
 void lz_meta_release(struct lz *lz);
 
 /* super.c: superblock and roots */
-int lz_super_read(struct lz *lz, struct lz_super_info *si);
+int lz_super_read(struct lz *lz, struct lz_super_info *si, bool quiet);
 int lz_root_find(struct lz *lz, const struct lz_zone_report *rep, struct lz_root *root);
 int lz_read_sync(struct lz *lz, u64 addr, u32 n, void *buf);
 int lz_cmd_sync(struct lz *lz, struct lz_cmd *c);

@@ -619,7 +619,7 @@ static int load(struct lz *lz, struct load *l)
 	int err;
 	u32 i;
 
-	err = lz_super_read(lz, &lz->si);
+	err = lz_super_read(lz, &lz->si, false);
 	if (lz_planted(LZ_PLANT_FOREIGN_WRITTEN) && err == -ENODEV)
 		finish_zone(lz, l, 0);
 	if (err)

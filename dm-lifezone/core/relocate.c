@@ -202,15 +202,24 @@ static bool scan_leaf(struct lz *lz)
 	return true;
 }
 
+static void start_reads(struct lz *lz, struct lz_gc_slot *s);
+
 static void slot_read(struct lz *lz, struct lz_cmd *cmd)
 {
 	struct lz_gc_slot *s = cmd->priv;
 
 	if (cmd->error && !lz_planted(LZ_PLANT_GC_READ_ERROR_IGNORED))
 		s->error = cmd->error;
-	if (!--s->reads)
-		s->state = LZ_SL_RESERVE;
 	lz->progress = true;
+	if (--s->reads)
+		return;
+	/* The zone cannot be cleaned without, so it had better be more than a hiccup. */
+	if (s->error && ++s->read_tries < LZ_READ_TRIES) {
+		s->error = 0;
+		start_reads(lz, s);
+		return;
+	}
+	s->state = LZ_SL_RESERVE;
 }
 
 static void start_reads(struct lz *lz, struct lz_gc_slot *s)
@@ -381,6 +390,7 @@ static bool slots_step(struct lz *lz)
 			s->done = 0;
 			s->error = 0;
 			s->tries = 0;
+			s->read_tries = 0;
 			s->class = lz->zone[gc->victim].class;
 			if (!fill_slot(lz, s) && !s->n)
 				return false;

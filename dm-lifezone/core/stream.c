@@ -201,8 +201,12 @@ bool lz_log_tight(struct lz *lz)
 	u64 left = lz_log_free(lz), worst = lz_log_worst(lz);
 	bool news = lz->jseq != lz->ckpt.journal_seq;
 
-	/* Having cleaned every zone without any news, it would only write roots on and on. */
-	if (left < worst + lz->g.zone_cap && (news || lz->ckpt.vain <= lz->si.meta_zones))
+	/*
+	 * Having cleaned every zone without any news, it would only write roots on and on.
+	 * Nor does it help while zones that it has cleaned are still being reset.
+	 */
+	if (left < worst + lz->g.zone_cap && !lz->meta_resets &&
+	    (news || lz->ckpt.vain <= lz->si.meta_zones))
 		lz_ckpt_want(lz);
 	return left < worst;
 }

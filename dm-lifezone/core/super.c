@@ -38,7 +38,7 @@ int lz_read_sync(struct lz *lz, u64 addr, u32 n, void *buf)
 }
 
 /* Promises no more, and keeps back no less, than a format of this geometry would. */
-static int check_layout(struct lz *lz, const struct lz_super_info *si)
+static int check_layout(struct lz *lz, const struct lz_super_info *si, bool quiet)
 {
 	struct lz_geometry g = {
 		.nr_zones = si->nr_zones, .zone_blocks = si->zone_blocks,
@@ -50,9 +50,9 @@ static int check_layout(struct lz *lz, const struct lz_super_info *si)
 	if (!lz_layout(&g, &own, why, sizeof(why)) && si->meta_zones >= own.meta_zones &&
 	    si->gc_zones >= own.gc_zones && si->logical_blocks <= own.logical_blocks)
 		return 0;
-	if (*why)
+	if (!quiet && *why)
 		lz_say(lz, 'e', "superblock: %s", why);
-	else
+	else if (!quiet)
 		lz_say(lz, 'e',
 		       "superblock: %llu blocks with %u metadata and %u GC zones: such a drive has at most %llu, with at least %u and %u",
 		       (unsigned long long)si->logical_blocks, si->meta_zones, si->gc_zones,
@@ -60,26 +60,28 @@ static int check_layout(struct lz *lz, const struct lz_super_info *si)
 	return -EUCLEAN;
 }
 
-static int check_super(struct lz *lz, const struct lz_super_info *si)
+static int check_super(struct lz *lz, const struct lz_super_info *si, bool quiet)
 {
 	const struct lz_geometry *g = &lz->g;
 
 	if (si->version != LZ_FORMAT_VERSION ||
 	    (si->incompat && !lz_planted(LZ_PLANT_INCOMPAT_IGNORED))) {
-		lz_say(lz, 'e',
-		       "format version %u with features %#x: this code knows version %u without",
-		       si->version, si->incompat, LZ_FORMAT_VERSION);
+		if (!quiet)
+			lz_say(lz, 'e',
+			       "format version %u with features %#x: this code knows version %u without",
+			       si->version, si->incompat, LZ_FORMAT_VERSION);
 		return -EPROTONOSUPPORT;
 	}
 	if (si->nr_zones > g->nr_zones || si->zone_blocks != g->zone_blocks ||
 	    si->zone_cap > g->zone_cap) {
-		lz_say(lz, 'e',
-		       "formatted for %u zones of %u blocks, capacity %u; the drive has %u of %u, capacity %u",
-		       si->nr_zones, si->zone_blocks, si->zone_cap, g->nr_zones,
-		       g->zone_blocks, g->zone_cap);
+		if (!quiet)
+			lz_say(lz, 'e',
+			       "formatted for %u zones of %u blocks, capacity %u; the drive has %u of %u, capacity %u",
+			       si->nr_zones, si->zone_blocks, si->zone_cap, g->nr_zones,
+			       g->zone_blocks, g->zone_cap);
 		return -EINVAL;
 	}
-	return check_layout(lz, si);
+	return check_layout(lz, si, quiet);
 }
 
 /* Reads block @off of root zone @zone. 1: a superblock, 0: something else. */
@@ -89,10 +91,8 @@ static int super_at(struct lz *lz, u32 zone, u32 off, struct lz_super *s, bool q
 	int err = lz_read_sync(lz, w.addr, 1, s);
 	char why[160] = "";
 
-	if (err) {
-		lz_say(lz, 'w', "root zone %u cannot be read: error %d", zone, err);
+	if (err)
 		return err;
-	}
 	if (memcmp(s->text, LZ_SUPER_TEXT, sizeof(s->text)) &&
 	    (le32_to_cpu(s->h.magic) != LZ_MAGIC || le16_to_cpu(s->h.type) != LZ_BT_SUPER))
 		return 0;
@@ -110,7 +110,7 @@ static bool younger(const struct lz_super *s, u64 epoch, u64 seq)
 }
 
 /* lz_super_read - the superblock, from whichever root zone has it. */
-int lz_super_read(struct lz *lz, struct lz_super_info *si)
+int lz_super_read(struct lz *lz, struct lz_super_info *si, bool quiet)
 {
 	struct lz_super *s = lz_alloc_blocks(1);
 	int err = -ENODEV, got;
@@ -121,12 +121,14 @@ int lz_super_read(struct lz *lz, struct lz_super_info *si)
 		return -ENOMEM;
 	for (i = 0; i < 2; i++) {
 		for (off = 0; off < LZ_SUPER_COPIES; off++) {
-			got = super_at(lz, i, off, s, false);
+			got = super_at(lz, i, off, s, quiet);
 			if (got > 0)
 				break;
 			if (got == -EUCLEAN && err == -ENODEV)
 				err = got;
 		}
+		if (got < 0 && got != -EUCLEAN && !quiet)
+			lz_say(lz, 'w', "root zone %u cannot be read: error %d", i, got);
 		if (got <= 0 || (!err && !younger(s, epoch, seq)))
 			continue;
 		epoch = le64_to_cpu(s->h.epoch);
@@ -135,11 +137,11 @@ int lz_super_read(struct lz *lz, struct lz_super_info *si)
 		err = 0;
 	}
 	lz_free_blocks(s);
-	if (err == -ENODEV)
+	if (err == -ENODEV && !quiet)
 		lz_say(lz, 'e', "no lifezone superblock: format the device first");
-	if (err == -EUCLEAN)
+	if (err == -EUCLEAN && !quiet)
 		lz_say(lz, 'e', "no superblock is whole");
-	return err ? err : check_super(lz, si);
+	return err ? err : check_super(lz, si, quiet);
 }
 
 int lz_probe(const struct lz_geometry *g, const struct lz_ops *ops, void *ctx,
@@ -153,36 +155,51 @@ int lz_probe(const struct lz_geometry *g, const struct lz_ops *ops, void *ctx,
 	lz = lz_new(g, &o, ops, ctx);
 	if (!lz)
 		return -ENOMEM;
-	err = lz_super_read(lz, si);
+	/* Who loads the device is told more, once. */
+	err = lz_super_read(lz, si, true);
+	if (err)
+		err = lz_super_read(lz, si, false);
 	lz_free_device(lz);
 	return err;
 }
 
-static bool root_at(struct lz *lz, u32 zone, u32 off, struct lz_root *r)
+/* Looking for roots in a zone: how many blocks of it could not be read. */
+struct search {
+	struct lz *lz;
+	u32 zone;
+	u32 unread;
+};
+
+static bool root_at(struct search *s, u32 off, struct lz_root *r)
 {
 	struct lz_want w = {
-		.uuid = lz->si.uuid, .type = LZ_BT_ROOT, .addr = lz_zone_addr(lz, zone, off),
+		.uuid = s->lz->si.uuid, .type = LZ_BT_ROOT,
+		.addr = lz_zone_addr(s->lz, s->zone, off),
 	};
 
-	return !lz_read_sync(lz, w.addr, 1, r) && lz_valid(r, &w, NULL, 0);
+	if (!lz_read_sync(s->lz, w.addr, 1, r))
+		return lz_valid(r, &w, NULL, 0);
+	s->unread++;
+	return false;
 }
 
-/* Offset of the last root in @zone, 0: none. */
-static u32 last_root(struct lz *lz, u32 zone, const struct lz_zone_report *rep,
-		     struct lz_root *r)
+/* Offset of the last root in its zone, 0: none. */
+static u32 last_root(struct search *s, const struct lz_zone_report *rep, struct lz_root *r)
 {
-	u32 cap = lz->g.zone_cap, lo = 0, hi, i;
+	u32 cap = s->lz->g.zone_cap, lo = 0, hi, i;
 
-	if (rep->cond == LZ_COND_EMPTY)
+	if (rep->cond == LZ_COND_OFFLINE)
+		s->unread = LZ_ROOT_COPIES;
+	if (rep->cond == LZ_COND_OFFLINE || rep->cond == LZ_COND_EMPTY)
 		return 0;
 	if (rep->cond == LZ_COND_OPEN || rep->wp < cap) {
 		for (i = rep->wp - 1; i && i < cap; i--) {
-			if (root_at(lz, zone, i, r))
+			if (root_at(s, i, r))
 				return i;
 		}
 		return 0;
 	}
-	if (root_at(lz, zone, cap - 1, r))
+	if (root_at(s, cap - 1, r))
 		return cap - 1;
 	/*
 	 * Full by its state only: roots stand at the front, and what follows is
@@ -191,13 +208,13 @@ static u32 last_root(struct lz *lz, u32 zone, const struct lz_zone_report *rep,
 	for (hi = cap; lo + 1 < hi;) {
 		u32 mid = (lo + hi) / 2;
 
-		if (root_at(lz, zone, mid, r))
+		if (root_at(s, mid, r))
 			lo = mid;
 		else
 			hi = mid;
 	}
 	for (i = lo + 1; i < min(lo + 33, cap); i++) {
-		if (root_at(lz, zone, i, r))
+		if (root_at(s, i, r))
 			lo = i;
 	}
 	return lo;
@@ -221,16 +238,22 @@ static bool root_counts(struct lz *lz, u32 zone, u32 off, void *buf)
 }
 
 /*
- * A zone is left for the other when it is full or has failed. So only then may one
- * that cannot be read hold a newer root than the newest that can.
+ * Where all copies of a root may be among what cannot be read, there may be a newer
+ * one: an older one must not be taken for it, for what it leads to has been reset.
+ * But a zone is begun when the other is full.
  */
-static bool may_miss_root(struct lz *lz, const struct lz_zone_report *rep, void *buf)
+static int check_unread(struct lz *lz, const struct search *s, const struct lz_zone_report *rep,
+			u64 best)
 {
-	u32 other = lz->root_zone ^ 1;
+	u32 other = s->zone ^ 1;
 
-	if (rep[lz->root_zone].cond == LZ_COND_OPEN && lz->root_off < lz->g.zone_cap)
-		return false;
-	return lz_read_sync(lz, lz_zone_addr(lz, other, 0), 1, buf);
+	if (s->unread < LZ_ROOT_COPIES)
+		return 0;
+	if (best && lz->root_zone == other && rep[other].cond == LZ_COND_OPEN)
+		return 0;
+	lz_say(lz, 'e', "root zone %u cannot be read, and may hold a newer checkpoint than %llu",
+	       s->zone, (unsigned long long)best);
+	return -EIO;
 }
 
 /*
@@ -239,16 +262,17 @@ static bool may_miss_root(struct lz *lz, const struct lz_zone_report *rep, void 
  */
 int lz_root_find(struct lz *lz, const struct lz_zone_report *rep, struct lz_root *root)
 {
+	struct search s[2] = { { .lz = lz, .zone = 0 }, { .lz = lz, .zone = 1 } };
 	struct lz_root *r = lz_alloc_blocks(1);
 	u32 i, off, best_off = 0;
-	bool missed = false;
 	u64 best = 0;
+	int err = 0;
 
 	if (!r)
 		return -ENOMEM;
 	for (i = 0; i < 2; i++) {
-		off = last_root(lz, i, &rep[i], r);
-		if (!off || !root_counts(lz, i, off, r) || !root_at(lz, i, off, r) ||
+		off = last_root(&s[i], &rep[i], r);
+		if (!off || !root_counts(lz, i, off, r) || !root_at(&s[i], off, r) ||
 		    le64_to_cpu(r->h.seq) <= best ||
 		    (lz_planted(LZ_PLANT_OLDER_ROOT_TAKEN) && best))
 			continue;
@@ -258,15 +282,11 @@ int lz_root_find(struct lz *lz, const struct lz_zone_report *rep, struct lz_root
 		lz->root_zone = i;
 		lz->root_off = rep[i].cond == LZ_COND_OPEN ? rep[i].wp : lz->g.zone_cap;
 	}
-	if (best)
-		missed = may_miss_root(lz, rep, r);
 	lz_free_blocks(r);
-	if (missed) {
-		lz_say(lz, 'e',
-		       "root zone %u cannot be read, and may hold a newer root than checkpoint %llu in zone %u",
-		       lz->root_zone ^ 1, (unsigned long long)best, lz->root_zone);
-		return -EIO;
-	}
+	for (i = 0; i < 2 && !err; i++)
+		err = check_unread(lz, &s[i], rep, best);
+	if (err)
+		return err;
 	if (!best)
 		lz_say(lz, 'e', "no valid checkpoint root in zones 0 and 1");
 	/* A root cut short while it was written looks the same, and is not missed. */

@@ -419,13 +419,14 @@ void lz_zone_aside(struct lz *lz, struct lz_zone *z, int error)
 	lz_kick(lz);
 }
 
-/* lz_zones_aside - how many are set aside, for the log. */
-u32 lz_zones_aside(const struct lz *lz)
+/* lz_zones_lost - zones that are set aside, or that GC could not read. */
+u32 lz_zones_lost(const struct lz *lz)
 {
 	u32 i, n = 0;
 
 	for (i = 0; i < lz->g.nr_zones; i++)
-		n += READ_ONCE(lz->zone[i].state) == LZ_ZS_BAD;
+		n += READ_ONCE(lz->zone[i].state) == LZ_ZS_BAD ||
+		     lz->zone[i].gc_ckpt == ~0ull;
 	return n;
 }
 

@@ -358,30 +358,48 @@ static void recover_one_root_zone(struct kunit *test)
 	ram_verify(r);
 }
 
-/*
- * A root zone that cannot be read: if it may be the newer one, what the other says is
- * not believed, as what it leads to may be long gone.
- */
-static void recover_unreadable_root_zone(struct kunit *test)
+/* A root zone that cannot be read may hold the newest root, unless the other does. */
+static void recover_root_unread(struct kunit *test)
 {
 	struct ram *r = test->priv;
-	u32 i;
+	u32 i, newest;
 
-	for (i = 0; i < r->g.zone_cap / 2; i++)
+	for (i = 0; i < r->g.zone_cap + 20; i++)
 		KUNIT_ASSERT_EQ(test, ram_checkpoint(r), 0);
 	KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_LONG, 0, 300), 0);
 	ram_stop(r);
-	i = r->zone[0].cond == LZ_COND_FULL ? 0 : 1;
-	KUNIT_ASSERT_EQ(test, r->zone[i].cond, LZ_COND_FULL);
-	KUNIT_ASSERT_EQ(test, r->zone[i ^ 1].cond, LZ_COND_OPEN);
-	r->zone[i ^ 1].fail = 1 << LZ_OP_READ;
+	newest = r->zone[0].cond == LZ_COND_FULL ? 1 : 0;
+	KUNIT_ASSERT_EQ(test, r->zone[newest].cond, LZ_COND_OPEN);
 	r->said[0] = 0;
-	KUNIT_EXPECT_EQ(test, ram_load(r, LZ_LOAD_RO), -EIO);
-	KUNIT_EXPECT_TRUE_MSG(test, strstr(r->said, "may hold a newer root"), "(%s)", r->said);
-	r->zone[i ^ 1].fail = 0;
-	r->zone[i].fail = 1 << LZ_OP_READ;
+	r->zone[newest].fail = 1 << LZ_OP_READ;
+	KUNIT_EXPECT_EQ(test, ram_load(r, 0), -EIO);
+	KUNIT_EXPECT_TRUE_MSG(test, strstr(r->said, "may hold a newer"), "(%s)", r->said);
+	r->zone[newest].fail = 0;
+	r->zone[newest ^ 1].fail = 1 << LZ_OP_READ;
 	again(r);
 	ram_verify(r);
+}
+
+/* Probing a device says nothing that loading it will say. */
+static void recover_said_once(struct kunit *test)
+{
+	struct ram *r = test->priv;
+	struct lz_super_info si;
+	const char *first;
+
+	ram_stop(r);
+	((u8 *)ram_block(r, 0))[300] ^= 1;
+	r->said[0] = 0;
+	KUNIT_ASSERT_EQ(test, lz_probe(&r->g, &ram_ops, r, &si), 0);
+	again(r);
+	first = strstr(r->said, "superblock");
+	KUNIT_ASSERT_NOT_NULL(test, first);
+	KUNIT_EXPECT_TRUE_MSG(test, !strstr(strchr(first, '\n'), "superblock"), "(%s)", r->said);
+	ram_stop(r);
+	((u8 *)ram_block(r, 1))[300] ^= 1;
+	r->said[0] = 0;
+	KUNIT_EXPECT_EQ(test, lz_probe(&r->g, &ram_ops, r, &si), -EUCLEAN);
+	KUNIT_EXPECT_TRUE_MSG(test, strstr(r->said, "no superblock is whole"), "(%s)", r->said);
 }
 
 /*
@@ -469,6 +487,45 @@ static void recover_lost_leaf(struct kunit *test)
 	ram_cut(r);
 	again(r);
 	ram_verify(r);
+	ram_check(r);
+}
+
+/* Fewer zones may be open than are, and one of those cannot be finished. */
+static void recover_finish_error(struct kunit *test)
+{
+	struct ram *r = test->priv;
+	u32 open[LZ_NR_CLASSES], n = 0, i, failed = 0;
+	struct lz_info info;
+
+	r->o.policy = LZ_POLICY_SLA;
+	ram_stop(r);
+	again(r);
+	for (i = 0; i < LZ_NR_CLASSES; i++)
+		KUNIT_ASSERT_EQ(test, ram_write(r, i, 20 * i, 20), 0);
+	KUNIT_ASSERT_EQ(test, ram_flush(r), 0);
+	lz_get_info(r->lz, &info);
+	for (i = 0; i < LZ_NR_CLASSES; i++) {
+		if (info.class_open[i] != ~0u && (!n || open[n - 1] != info.class_open[i]))
+			open[n++] = info.class_open[i];
+	}
+	KUNIT_ASSERT_GT(test, n, 3u);
+	ram_cut(r);
+	for (i = 0; i < n; i++)
+		r->zone[open[i]].fail = 1 << LZ_OP_FINISH;
+	r->o.max_open = 4;
+	again(r);
+	KUNIT_EXPECT_TRUE_MSG(test, strstr(r->said, "cannot be finished"), "(%s)", r->said);
+	/* It is set aside, or has been cleaned and reset since. */
+	for (i = 0; i < n; i++) {
+		const struct lz_zone *z = &r->lz->zone[open[i]];
+
+		failed += (z->flags & (LZ_ZF_BAD | LZ_ZF_WORN)) != 0;
+		KUNIT_EXPECT_EQ(test, z->flags & (LZ_ZF_BAD | LZ_ZF_WORN) ? 0 : z->state,
+				z->flags & (LZ_ZF_BAD | LZ_ZF_WORN) ? 0 : LZ_ZS_OPEN);
+	}
+	KUNIT_EXPECT_GT(test, failed, 0u);
+	ram_verify(r);
+	KUNIT_ASSERT_EQ(test, ram_flush(r), 0);
 	ram_check(r);
 }
 
@@ -737,10 +794,12 @@ static struct kunit_case recover_cases[] = {
 	KUNIT_CASE(recover_random),
 	KUNIT_CASE(recover_read_only),
 	KUNIT_CASE(recover_one_root_zone),
-	KUNIT_CASE(recover_unreadable_root_zone),
+	KUNIT_CASE(recover_root_unread),
+	KUNIT_CASE(recover_said_once),
 	KUNIT_CASE(recover_zone_now_log),
 	KUNIT_CASE(recover_short_zone_table),
 	KUNIT_CASE(recover_lost_leaf),
+	KUNIT_CASE(recover_finish_error),
 	KUNIT_CASE(recover_journal_error),
 	KUNIT_CASE(recover_timer),
 	KUNIT_CASE(recover_live_options),

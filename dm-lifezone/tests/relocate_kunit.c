@@ -186,6 +186,68 @@ static void relocate_stale_summary(struct kunit *test)
 	ram_verify(r);
 }
 
+static u32 first_victim;
+
+static void note_victim(void *ctx, const struct lz_trace *t)
+{
+	if (t->what == LZ_TR_VICTIM && first_victim == LZ_NONE)
+		first_victim = t->zone;
+}
+
+/*
+ * A zone is set aside, GC may begin, here or where writes find no room any more.
+ * Returns that zone.
+ */
+static u32 set_aside(struct ram *r, struct lz_ops *ops, bool pressed)
+{
+	struct lz_write w;
+	u32 state = 1;
+
+	*ops = ram_ops;
+	ops->trace = note_victim;
+	r->lz->ops = ops;
+	/* Keeps GC from it until all is ready. */
+	r->lz->stopping = true;
+	fill(r, LZ_CLASS_LONG);
+	KUNIT_ASSERT_EQ(r->test, lz_write_begin(r->lz, LZ_CLASS_LONG, 1, &w), 0);
+	while (pressed && !ram_write(r, LZ_CLASS_LONG,
+				     ram_random(&state, r->si.logical_blocks), 1))
+		;
+	lz_write_fail(r->lz, &w, -EIO);
+	ram_pump(r);
+	KUNIT_EXPECT_EQ(r->test, r->lz->zone[w.zone].state, LZ_ZS_BAD);
+	KUNIT_EXPECT_GT(r->test, atomic_read(&r->lz->zone[w.zone].valid), 0);
+	first_victim = LZ_NONE;
+	lz_start(r->lz);
+	ram_elapse(r, 2000);
+	return w.zone;
+}
+
+/* What was set aside is moved first, unless space is short: it gives none back. */
+static void relocate_room_first(struct kunit *test)
+{
+	struct ram *r = ram_device(test, 40, 8);
+	struct lz_ops ops;
+	u32 zone, i;
+
+	zone = set_aside(r, &ops, false);
+	KUNIT_EXPECT_EQ(test, first_victim, zone);
+	KUNIT_EXPECT_EQ(test, r->lz->zone[zone].flags & (LZ_ZF_BAD | LZ_ZF_WORN), LZ_ZF_WORN);
+	ram_verify(r);
+	ram_free(r);
+
+	r = ram_device(test, 40, 8);
+	zone = set_aside(r, &ops, true);
+	KUNIT_EXPECT_NE(test, first_victim, (u32)LZ_NONE);
+	KUNIT_EXPECT_NE(test, first_victim, zone);
+	for (i = 0; i < 20; i++)
+		ram_elapse(r, 2000);
+	KUNIT_EXPECT_EQ(test, r->lz->zone[zone].flags & (LZ_ZF_BAD | LZ_ZF_WORN), LZ_ZF_WORN);
+	ram_verify(r);
+	ram_flush(r);
+	ram_check(r);
+}
+
 static struct kunit_case relocate_cases[] = {
 	KUNIT_CASE_SLOW(relocate_least_budget),
 	KUNIT_CASE_SLOW(relocate_wla),
@@ -196,6 +258,7 @@ static struct kunit_case relocate_cases[] = {
 	KUNIT_CASE(relocate_on_request),
 	KUNIT_CASE(relocate_nowhere),
 	KUNIT_CASE(relocate_stale_summary),
+	KUNIT_CASE_SLOW(relocate_room_first),
 	{}
 };
 

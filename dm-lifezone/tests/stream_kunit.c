@@ -110,6 +110,27 @@ static void stream_root_fails(struct kunit *test)
 	survives(r);
 }
 
+/* While zones it has cleaned are being reset, the log asks for no more of it. */
+static void stream_resets_first(struct kunit *test)
+{
+	struct ram *r = device(test, 8);
+	struct lz *lz = r->lz;
+
+	ram_pump(r);
+	lz->nr_meta = lz->si.meta_zones;
+	lz->stream[0].off = r->g.zone_cap;
+	lz->stream[1].off = r->g.zone_cap;
+	lz->ckpt.vain = 0;
+	lz->ckpt.wanted = false;
+	lz->meta_resets = 1;
+	KUNIT_EXPECT_TRUE(test, lz_log_tight(lz));
+	KUNIT_EXPECT_FALSE(test, lz->ckpt.wanted);
+	lz->meta_resets = 0;
+	KUNIT_EXPECT_TRUE(test, lz_log_tight(lz));
+	KUNIT_EXPECT_TRUE(test, lz->ckpt.wanted);
+	ram_cut(r);
+}
+
 /* Without a place for its root a checkpoint fails, and the device with it. */
 static void stream_both_roots_fail(struct kunit *test)
 {
@@ -237,6 +258,7 @@ static struct kunit_case stream_cases[] = {
 	KUNIT_CASE(stream_root_fails),
 	KUNIT_CASE(stream_both_roots_fail),
 	KUNIT_CASE(stream_tight_again),
+	KUNIT_CASE(stream_resets_first),
 	KUNIT_CASE(stream_worn),
 	KUNIT_CASE(stream_worn_again),
 	{}

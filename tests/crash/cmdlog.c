@@ -74,7 +74,7 @@ static const struct lz_log_rec *record(const struct cmdlog *l, const u8 *at)
 	if (at == l->end)
 		return NULL;
 	if (l->end - at < (ssize_t)sizeof(*r) || (u64)(l->end - (u8 *)(r + 1)) < r->bytes)
-		cmdlog_fail((void *)l, "the log ends within a record");
+		cmdlog_fail((void *)l, "the log ends too early");
 	return r;
 }
 
@@ -355,7 +355,7 @@ static void mark(struct cmdlog *l, const struct lz_log_rec *r)
 
 	memcpy(text, r + 1, min_t(u64, r->bytes, sizeof(text) - 1));
 	if (l->trace)
-		printf("%8llu mark   %s\n", (unsigned long long)l->event, text);
+		printf("%8llu word  %s\n", (unsigned long long)l->event, text);
 	if (!strncmp(text, "geometry ", 9)) {
 		begin(l, text);
 	} else if (!l->d) {
@@ -415,7 +415,7 @@ bool cmdlog_next(struct cmdlog *l)
 	}
 	if (!l->d || r->op > LZ_LOG_OTHER || r->role >= LZ_LOG_NR_ROLES ||
 	    r->id >= (r->role == LZ_LOG_BELOW ? l->nr_below : l->nr_above))
-		cmdlog_fail(l, "a record that makes no sense");
+		cmdlog_fail(l, "this makes no sense");
 	if (l->trace)
 		show(l, r);
 	if (r->role == LZ_LOG_BELOW && r->what == LZ_LOG_ISSUE)

@@ -60,7 +60,6 @@ bool cmdlog_next(struct cmdlog *l);
  * @cuts: legal losses
  * @images: different ones, each recovered and read
  * @nested: recoveries cut, too
- * @loading: what, for a signal handler
  */
 struct cutting {
 	u64 seed;

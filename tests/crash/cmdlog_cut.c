@@ -16,6 +16,7 @@
 
 #define MAX_IOS		512u
 #define SEEN_BITS	20
+#define MAX_NESTED	40u	/* commands of a recovery before it is cut */
 
 struct cutting cutting;
 
@@ -40,7 +41,6 @@ static struct rnd rnd;
 static bool kicked;
 static u32 ended;
 static s32 cut_in = -1;		/* commands until a cut within recovery, or < 0 */
-static u32 cmds;		/* of this recovery */
 static jmp_buf on_cut;
 static char said[200];
 
@@ -62,7 +62,6 @@ static void forget(void)
 		spare[nr_spare] = &ios[nr_spare];
 	kicked = false;
 	ended = 0;
-	cmds = 0;
 	yield_depth = 0;
 	arena_reset();
 }
@@ -102,11 +101,8 @@ static void drive_moves(void)
 		cmd->result = (u64)c->zone * copy->g.zone_blocks + c->off;
 	spare[nr_spare++] = io;
 	ended++;
-	cmds++;
-	if (lz)
-		lz_cmd_done(lz, cmd);
-	else
-		lz_cmd_done(cmd->lz, cmd);
+	/* While probing nobody else knows the device. */
+	lz_cmd_done(cmd->lz, cmd);
 }
 
 static void host_wait(void *ctx)
@@ -241,7 +237,7 @@ static void verify(void)
 			continue;
 		}
 		if (err)
-			cmdlog_fail(log_now, "after a cut: lz_read_begin of block %u: %d", lba, err);
+			cmdlog_fail(log_now, "after a cut: block %u cannot be read: %d", lba, err);
 		for (i = 0; i < r.nblocks; i++)
 			compare(lba + i, r.addr == LZ_NOWHERE ? r.addr : r.addr + i);
 		lba += r.nblocks;
@@ -279,19 +275,16 @@ static void check(void)
 
 static void recover(void)
 {
-	static u32 usual = 20;
-
 	cut_in = -1;
 	if (!rnd_below(&rnd, 8))
 		check();
 	if (!rnd_below(&rnd, 16))
-		cut_in = rnd_below(&rnd, usual + 2);
+		cut_in = rnd_below(&rnd, MAX_NESTED);
 	if (setjmp(on_cut)) {
 		cutting.nested++;
 		drive_cut(copy, true);
 	}
 	load(false);
-	usual = cmds;
 	cut_in = -1;
 	verify();
 	arena_reset();
@@ -327,6 +320,8 @@ static void left_over(void)
 		return;
 	seen[h >> (64 - SEEN_BITS)] = h;
 	cutting.images++;
+	/* Whatever was tried before, so that one event can be replayed alone. */
+	rnd_seed(&rnd, cutting.seed, h);
 	recover();
 }
 
@@ -403,7 +398,6 @@ void cmdlog_cut(struct cmdlog *l)
 	u32 i;
 
 	log_now = l;
-	rnd_seed(&rnd, cutting.seed, l->event);
 	if (ways(l->d, cutting.most) <= cutting.most)
 		cut_lengths(l, NULL);
 	for (i = 0; i < l->d->nr_cmds; i++)
@@ -412,8 +406,9 @@ void cmdlog_cut(struct cmdlog *l)
 	for (i = 0; i < cutting.draws; i++) {
 		drive_copy(copy, l->d);
 		copy->read_only = false;
-		rnd_seed(&copy->rnd, rnd_u64(&rnd), 0);
-		copy->loss = rnd_below(&rnd, 2) ? DRIVE_PREFIX : rnd_below(&rnd, DRIVE_NR_LOSSES);
+		rnd_seed(&copy->rnd, rnd_mix(cutting.seed) + l->event, i);
+		copy->loss = rnd_below(&copy->rnd, 2) ? DRIVE_PREFIX :
+			     rnd_below(&copy->rnd, DRIVE_NR_LOSSES);
 		drive_cut(copy, true);
 		left_over();
 	}

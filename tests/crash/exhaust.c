@@ -39,6 +39,7 @@ void yield_now(void)
 
 static u32 depth = 2;
 static u32 delays = ~0u;
+static bool faults;
 static const char *state_name = "none";
 static char path[MAX_STEPS][24];
 static u32 steps;
@@ -160,8 +161,8 @@ static void act(struct action a)
 	case DO_MOVE:
 		snprintf(path[steps++], sizeof(path[0]), "%s %s zone %u",
 			 io->dc.executed ? "end" : "do", drive_op_name(io->dc.op), io->dc.zone);
-		/* What changes nothing on the drive takes effect and ends at once. */
-		if (io->dc.executed || io->dc.op == LZ_OP_READ) {
+		/* That it has taken effect before it ends only a cut can tell, and does. */
+		if (io->dc.executed || io->dc.op == LZ_OP_READ || !tiny_fine) {
 			if (!io->dc.executed)
 				drive_execute(tiny_drive, &io->dc);
 			tiny_complete(io);
@@ -182,14 +183,47 @@ static void act(struct action a)
 		tiny_issue(a.arg, lba_of(a.arg));
 		break;
 	}
-	if (tiny_said[0])
+	if (tiny_said[0] && !tiny_faulty)
 		tiny_fail("core said: %s", tiny_said);
+}
+
+/* Of what a flush covers, only what is still there matters. */
+static u64 io_hash(const struct xio *io)
+{
+	u64 h = rnd_mix(io->dc.executed + 2 * io->dc.op + 64 * io->dc.zone +
+			4096 * io->dc.off + 65536 * io->dc.n);
+	u32 i;
+
+	h = rnd_mix(h + (uintptr_t)io->cmd);
+	if (io->op)
+		h = tiny_hash(h + (io->op - tiny.op), &io->w, sizeof(io->w));
+	for (i = 0; io->dc.snap && i < tiny_geo.nr_zones; i++)
+		if (tiny_drive->z[i].gen == io->dc.snap[i] >> 32)
+			h = rnd_mix(h + i) + (u32)io->dc.snap[i];
+	return rnd_mix(h);
+}
+
+/* Moments matter only as before or after what is still to be answered. */
+static u64 op_hash(const struct xop *op)
+{
+	u64 h = rnd_mix(op->state + 8 * op->op + 256 * op->lba) + op->tag;
+	u32 i, k;
+
+	if (op->state == OS_DONE)
+		return 0;
+	if (op->state != OS_CORE)
+		return rnd_mix(h);
+	h = tiny_hash(h, &op->w, sizeof(op->w));
+	for (i = 0; i < tiny_blocks; i++)
+		for (k = 0; k < tiny.held[i].n; k++)
+			h = rnd_mix(h + (tiny.held[i].time[k] <= op->moment));
+	return h;
 }
 
 static u64 state_hash(void)
 {
 	lz_count_t stat[LZ_NR_STATS];
-	u64 h = drive_hash(tiny_drive);
+	u64 h = drive_hash(tiny_drive) + tiny_held_hash();
 	u32 i;
 
 	/* Counters count what led here, which matters no more. */
@@ -197,18 +231,12 @@ static u64 state_hash(void)
 	memset(tiny.lz->stat, 0, sizeof(stat));
 	h += arena_hash(tiny_hash);
 	memcpy(tiny.lz->stat, stat, sizeof(stat));
-	h = tiny_hash(h, &tiny, offsetof(struct tiny, io));
-	for (i = 0; i < MAX_IOS; i++) {
-		const struct xio *io = &tiny.io[i];
-
-		if (!io->used)
-			continue;
-		h = tiny_hash(h + i, &io->cmd, sizeof(io->cmd));
-		h = rnd_mix(h + io->dc.executed + 2 * io->dc.op + 64 * io->dc.zone +
-			    4096 * io->dc.off + 65536 * io->dc.n);
-		if (io->dc.snap)
-			h = tiny_hash(h, io->dc.snap, tiny_geo.nr_zones * sizeof(u64));
-	}
+	h = rnd_mix(h + tiny.nr_ops + 8 * tiny.kicked);
+	for (i = 0; i < tiny.nr_ops; i++)
+		h = rnd_mix(h + op_hash(&tiny.op[i]));
+	for (i = 0; i < MAX_IOS; i++)
+		if (tiny.io[i].used)
+			h += io_hash(&tiny.io[i]);
 	return h;
 }
 
@@ -253,8 +281,9 @@ static void restore(const struct snapshot *s)
 static void explore(u32 left)
 {
 	struct action a[MAX_ACTIONS];
-	u32 n, i, at = steps;
+	u32 n, i, at = steps, allowed = 0;
 
+	tiny_clear_dead();
 	if (!set_add(&seen_states, state_hash() + left))
 		return;
 	if (!(++nr_states & 0xfffff))
@@ -269,7 +298,10 @@ static void explore(u32 left)
 				tiny_fail("%s never ends", op_names[tiny.op[i].op]);
 		return;
 	}
-	save(&snapshots[at]);
+	for (i = 0; i < n; i++)
+		allowed += a[i].delay <= left;
+	if (allowed > 1)
+		save(&snapshots[at]);
 	for (i = 0; i < n; i++) {
 		if (a[i].delay > left)
 			continue;
@@ -281,10 +313,59 @@ static void explore(u32 left)
 	}
 }
 
+/* Writes to a zone fail from the start, with the write pointer moved or not. */
+static void explore_faults(u32 state)
+{
+	u32 zone, fault;
+
+	for (zone = 0; zone < tiny_geo.nr_zones; zone++) {
+		for (fault = DRIVE_FAIL_WRITE; fault <= DRIVE_FAIL_WRITE_ADVANCE; fault++) {
+			if ((zone || fault != DRIVE_FAIL_WRITE) && !tiny_prepare(state))
+				abort();
+			tiny.nr_ops = 0;
+			tiny_drive->z[zone].fault = fault;
+			explore(delays);
+		}
+	}
+}
+
+static bool from_state(u32 state)
+{
+	time_t start = time(NULL);
+	struct tiny_cuts *t = &tiny_cuts;
+
+	t->states = 0;
+	t->cuts = 0;
+	t->images = 0;
+	t->in_recovery = 0;
+	t->refused = 0;
+	nr_states = 0;
+	if (!tiny_prepare(state)) {
+		printf("FAIL %s: no such state found\n", state_name);
+		return false;
+	}
+	tiny.nr_ops = 0;
+	tiny_faulty = faults;
+	if (faults)
+		explore_faults(state);
+	else
+		explore(delays);
+	tiny_faulty = false;
+	printf("ok   %-20s %llu states, %llu cut, %llu cuts, %llu distinct",
+	       state_name, (unsigned long long)nr_states, (unsigned long long)t->states,
+	       (unsigned long long)t->cuts, (unsigned long long)t->images);
+	if (t->nested)
+		printf(" (%llu of recoveries)", (unsigned long long)t->in_recovery);
+	if (t->refused)
+		printf(" (%llu refused)", (unsigned long long)t->refused);
+	printf(", %ld s\n", (long)(time(NULL) - start));
+	return true;
+}
+
 static void usage(void)
 {
-	printf("lzexhaust [--depth N] [--state NUMBER] [--delays N] [--nested] [--tiny_fine]\n"
-	       "          [--plant NUMBER]\n");
+	printf("lzexhaust [--depth N] [--state NUMBER] [--delays N] [--fine] [--plant NUMBER]\n"
+	       "          [--nested] [--holes] [--tears] [--bad] [--faults]\n");
 }
 
 int main(int argc, char **argv)
@@ -298,11 +379,11 @@ int main(int argc, char **argv)
 		{ "holes", no_argument, NULL, 'h' },
 		{ "tears", no_argument, NULL, 't' },
 		{ "bad", no_argument, NULL, 'b' },
+		{ "faults", no_argument, NULL, 'F' },
 		{ "fine", no_argument, NULL, 'f' },
 		{ }
 	};
 	u32 only = ~0u, i, passed = 0, failed = 0;
-	time_t start;
 	int c;
 
 	setlinebuf(stdout);
@@ -326,6 +407,9 @@ int main(int argc, char **argv)
 		case 'b':
 			tiny_cuts.bad = true;
 			break;
+		case 'F':
+			faults = true;
+			break;
 		case 'D':
 			delays = strtoul(optarg, NULL, 0);
 			break;
@@ -345,23 +429,10 @@ int main(int argc, char **argv)
 	for (i = 0; (state_name = tiny_state_name(i)); i++) {
 		if (only != ~0u && i != only)
 			continue;
-		start = time(NULL);
-		tiny_cuts = (struct tiny_cuts){ .nested = tiny_cuts.nested, .holes = tiny_cuts.holes, .tears = tiny_cuts.tears, .bad = tiny_cuts.bad };
-		nr_states = 0;
-		steps = 0;
-		if (!tiny_prepare(i)) {
-			printf("FAIL %s: no such state found\n", state_name);
+		if (from_state(i))
+			passed++;
+		else
 			failed++;
-			continue;
-		}
-		tiny.nr_ops = 0;
-		explore(delays);
-		printf("ok   %-20s %llu states, %llu cut, ", state_name,
-		       (unsigned long long)nr_states, (unsigned long long)tiny_cuts.states);
-		printf("%llu cuts, %llu distinct (%llu of recoveries), %ld s\n",
-		       (unsigned long long)tiny_cuts.cuts, (unsigned long long)tiny_cuts.images,
-		       (unsigned long long)tiny_cuts.in_recovery, (long)(time(NULL) - start));
-		passed++;
 	}
 	printf("%u passed, %u failed, 0 skipped\n", passed, failed);
 	return failed != 0;

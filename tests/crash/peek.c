@@ -42,6 +42,11 @@ u32 peek_journal_zone(struct lz *lz)
 	return lz->js->zone == LZ_NONE ? 0 : lz->js->zone;
 }
 
+bool peek_journal_lost(struct lz *lz)
+{
+	return lz->journal_lost;
+}
+
 const char *peek_balance(struct lz *lz)
 {
 	u32 i;

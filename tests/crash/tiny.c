@@ -14,6 +14,7 @@ struct lz_geometry tiny_geo = {
 u32 tiny_blocks;
 char tiny_said[200];
 bool tiny_fine;
+bool tiny_faulty;
 void (*tiny_on_wait)(void);
 
 static struct lz_super_info super = { .spare_permille = 100, .version = LZ_FORMAT_VERSION };
@@ -35,11 +36,26 @@ static void __printf(2, 3) __noreturn drive_fails(void *ctx, const char *fmt, ..
 	tiny_fail("%s", why);
 }
 
+static bool all_zero(const u8 *p)
+{
+	u64 x[LZ_BLOCK_SIZE / 8], any = 0;
+	u32 i;
+
+	memcpy(x, p, sizeof(x));
+	for (i = 0; i < ARRAY_SIZE(x); i++)
+		any |= x[i];
+	return !any;
+}
+
+/* Most of what there is to hash is whole blocks of nothing. */
 uint64_t tiny_hash(uint64_t h, const void *p, size_t n)
 {
-	u64 a = h, b = ~h, c = h + 1, e = h - 1, w[4];
+	u64 a = h + n, b = ~h, c = h + 1, e = h - 1, w[4];
 	const u8 *at = p;
 
+	for (; n >= LZ_BLOCK_SIZE && all_zero(at); n -= LZ_BLOCK_SIZE)
+		at += LZ_BLOCK_SIZE;
+	a += n;
 	for (; n >= 32; n -= 32, at += 32) {
 		memcpy(w, at, 32);
 		a = (a ^ w[0]) * 0x9e3779b97f4a7c15ull;
@@ -153,10 +169,23 @@ static void host_submit(void *ctx, struct lz_cmd *cmd)
 	submit(io);
 }
 
+/* Of a drive with a bad zone so small as this one may be left that cannot be written. */
+static bool has_failed(void)
+{
+	struct lz_info info;
+
+	lz_get_info(tiny.lz, &info);
+	return tiny_faulty && info.mode != LZ_MODE_RW;
+}
+
 static void on_answer(struct lz_waiter *w, int err)
 {
 	struct xop *op = container_of(w, struct xop, w);
 
+	if (err && op->state == OS_CORE && has_failed()) {
+		op->state = OS_DONE;
+		return;
+	}
 	if (err || op->state != OS_CORE)
 		tiny_fail("core answered %s in state %u with %d", op_names[op->op], op->state, err);
 	tiny_durable(op->moment);
@@ -182,6 +211,12 @@ void tiny_complete(struct xio *io)
 
 	drive_complete(tiny_drive, &io->dc);
 	io->used = false;
+	if (op && io->dc.error) {
+		/* The zone is set aside; it goes elsewhere. */
+		lz_write_fail(tiny.lz, &io->w, io->dc.error);
+		op->state = OS_READY;
+		return;
+	}
 	if (op) {
 		lz_write_end(tiny.lz, &io->w, addr, op->lba);
 		tiny_hold(op->lba, op->tag);
@@ -194,6 +229,9 @@ void tiny_complete(struct xio *io)
 	cmd->error = io->dc.error;
 	if (cmd->op == LZ_OP_APPEND)
 		cmd->result = addr;
+	/* What has been written is needed no more, and would tell states apart. */
+	if (io->dc.buf && cmd->op != LZ_OP_READ && !cmd->error)
+		memset(io->dc.buf, 0, io->dc.n * LZ_BLOCK_SIZE);
 	lz_cmd_done(tiny.lz, cmd);
 }
 
@@ -343,6 +381,10 @@ void tiny_go(struct xop *op)
 		err = lz_write_begin(tiny.lz, LZ_CLASS_NOT_SET, 1, &w);
 		if (err == -EAGAIN)
 			return;
+		if (err && has_failed()) {
+			op->state = OS_DONE;
+			return;
+		}
 		if (err)
 			tiny_fail("lz_write_begin: %d", err);
 		op->state = OS_IO;
@@ -363,6 +405,10 @@ void tiny_go(struct xop *op)
 		err = lz_discard(tiny.lz, op->lba, 1);
 		if (err == -EAGAIN)
 			return;
+		if (err && has_failed()) {
+			op->state = OS_DONE;
+			return;
+		}
 		if (err)
 			tiny_fail("lz_discard: %d", err);
 		tiny_hold(op->lba, 0);
@@ -376,9 +422,10 @@ void tiny_go(struct xop *op)
 		op->moment = ++tiny.time;
 		waits = 0;
 		err = lz_stop(tiny.lz);
-		if (err)
+		if (err && !has_failed())
 			tiny_fail("lz_stop: %d", err);
-		tiny_durable(op->moment);
+		if (!err)
+			tiny_durable(op->moment);
 		unload();
 		reload();
 		op->state = OS_DONE;

@@ -82,6 +82,7 @@ extern struct lz_geometry tiny_geo;
 extern u32 tiny_blocks;			/* logical blocks */
 extern char tiny_said[200];		/* what core complained of */
 extern bool tiny_fine;			/* writes take effect when chosen, not at once */
+extern bool tiny_faulty;		/* a zone fails to be written */
 extern void (*tiny_on_wait)(void);	/* called before core waits in a load or stop */
 
 /* Prints the way here and ends. */
@@ -98,6 +99,8 @@ void tiny_issue(u32 kind, u32 lba);
 /* Begin or go on with an operation. */
 void tiny_go(struct xop *op);
 void tiny_complete(struct xio *io);
+/* Clears what core will not read any more. */
+void tiny_clear_dead(void);
 bool tiny_may_hold(u32 lba, u64 tag);
 /* Of the values alone; when they came does not matter any more. */
 u64 tiny_held_hash(void);

@@ -112,6 +112,8 @@ static void random_geometry(struct world *w)
 	w->long_journal = w->scattered && rnd_below(r, 2);
 	w->faulty = !rnd_below(r, 3);
 	w->log_fails = w->faulty && rnd_below(r, 2);
+	w->erring = w->faulty && !rnd_below(r, 3);
+	w->unreadable = w->erring;
 	w->fault_every = rnd_below(r, 2) ? 100 : 1000;
 	do {
 		shift = rnd_range(r, 4, 6) + !rnd_below(r, 8);
@@ -407,6 +409,7 @@ static void cut(struct world *w)
 	w->tracing = w->cuts >= w->run->trace_from;
 	trace(w, "CUT      phase %#x, %u commands in flight, %u requests", phase, w->d->nr_cmds,
 	      w->nr_reqs);
+	w->d->error = NULL;
 	drive_cut(w->d, !rnd_permille(&w->rnd, w->load.host_dies));
 	if (!rnd_below(&w->rnd, 20))
 		drive_rot(w->d);
@@ -506,6 +509,16 @@ static void plan_trial(struct world *w)
 		w->trial_at = w->steps + (rnd_below(r, 4) ? rnd_below(r, 40) : 0);
 }
 
+/* Until a checkpoint begins the journal anew, whoever asks for durability waits. */
+static void watch_journal(struct world *w)
+{
+	bool lost = peek_journal_lost(w->lz);
+
+	if (lost && !w->lost)
+		w->trial_at = min_t(u64, w->trial_at, w->steps + rnd_below(&w->rnd, 60));
+	w->lost = lost;
+}
+
 static bool trial_due(struct world *w)
 {
 	if (w->ops < MIN_OPS)
@@ -580,10 +593,14 @@ static void stop(struct world *w)
 
 static void reload(struct world *w)
 {
+	u8 (*error)(void *ctx, const struct drive_cmd *c) = w->d->error;
+
 	stop(w);
 	instance_free(w);
 	w->t->reloads++;
+	w->d->error = NULL;
 	recover(w, true);
+	w->d->error = error;
 }
 
 /* One bad zone at a time is what the log has to bear. */
@@ -607,7 +624,7 @@ static bool break_zone(struct world *w)
 	struct drive_zone *z;
 	u8 state;
 
-	if (!rnd_below(&w->rnd, 8))
+	if (!rnd_below(&w->rnd, 3))
 		zone = w->log_fails ? peek_journal_zone(w->lz) : peek_gc_zone(w->lz);
 	state = peek_zone_state(w->lz, zone);
 	z = &w->d->z[zone];
@@ -649,6 +666,30 @@ static void break_some_zone(struct world *w)
 		w->trial_at = min_t(u64, w->trial_at, w->steps + rnd_below(&w->rnd, 150));
 }
 
+/* A command fails, as any may once; what zones bear that, and how many, is as above. */
+static u8 random_error(void *ctx, const struct drive_cmd *c)
+{
+	struct world *w = ctx;
+	u8 how, state;
+
+	if (rnd_below(&w->rnd, 2 * w->fault_every))
+		return DRIVE_NO_ERROR;
+	how = rnd_range(&w->rnd, DRIVE_ERR_NOTHING, DRIVE_ERR_FULL);
+	if (!drive_may_err(c->op, how))
+		return DRIVE_NO_ERROR;
+	if (c->op != LZ_OP_READ) {
+		state = peek_zone_state(w->lz, c->zone);
+		if (!w->faults || state == LZ_ZS_FREE || (state == LZ_ZS_META && !w->log_fails))
+			return DRIVE_NO_ERROR;
+		if ((state == LZ_ZS_META || state == LZ_ZS_ROOT) &&
+		    (c->op == LZ_OP_RESET || !all_sound(w)))
+			return DRIVE_NO_ERROR;
+		w->faults--;
+	}
+	trace(w, "error    %s zone %u: %s", drive_op_name(c->op), c->zone, drive_error_name(how));
+	return how;
+}
+
 static void live(struct world *w)
 {
 	u32 stop_at = ~0u, reload_at = ~0u, trials = w->trials;
@@ -660,6 +701,7 @@ static void live(struct world *w)
 	if (rnd_permille(&w->rnd, w->load.reload))
 		reload_at = rnd_below(&w->rnd, w->cut_ops);
 	w->progress = w->steps;
+	w->d->error = w->erring ? random_error : NULL;
 	while (trials || !cut_due(w)) {
 		if (trials && trial_due(w)) {
 			try_cut(w);
@@ -673,6 +715,8 @@ static void live(struct world *w)
 			hung(w, "no request ends");
 		if (w->faults && !rnd_below(&w->rnd, w->fault_every))
 			break_some_zone(w);
+		if (w->log_fails)
+			watch_journal(w);
 		if (w->ops >= stop_at) {
 			stop_at = ~0u;
 			stop(w);

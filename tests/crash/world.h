@@ -230,6 +230,7 @@ struct world {
 	u32 hot_at;			/* first block of the hot area */
 	u32 faults;			/* zones that may still go bad */
 	u32 fault_every;		/* steps until the next, on average */
+	bool lost;			/* the journal cannot go on where it ends */
 	bool faulty;			/* some may, or have */
 	bool erring;			/* single commands may fail, too */
 	bool may_die;			/* and core may end writing for it */
@@ -333,6 +334,7 @@ u8 peek_zone_state(struct lz *lz, u32 zone);
 u32 peek_gc_zone(struct lz *lz);
 /* The zone the journal is in, 0: none. */
 u32 peek_journal_zone(struct lz *lz);
+bool peek_journal_lost(struct lz *lz);
 /* What does not add up while nobody uses it. */
 const char *peek_balance(struct lz *lz);
 void peek_print(struct lz *lz);

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Writes with fsync, and checks after a crash that nothing acknowledged is lost.
 
-acked.py write TARGET LOG SECONDS [-w WORKERS] [-b BLOCKS] [-s SEED]
+acked.py write TARGET LOG SECONDS [-w WORKERS] [-b BLOCKS] [-s SEED] [--pause SECONDS]
 	until SECONDS are over or the target fails. TARGET: a block device, or a
 	folder, in which files are made. Every block says which one it is and has
 	a version that only grows. Worker 0 never syncs: its blocks are what is
@@ -48,6 +48,13 @@ def version_of(data, block):
     if crc != zlib.crc32(data[12:]) or got != block:
         return None
     return version
+
+
+def torn(data, block):
+    """Does it mix versions of that block, and nothing else? What is written again
+    while it is on its way may do so, if it was never synced: page and drive are not in step."""
+    pairs = struct.iter_unpack("<QQ", data[12 : 12 + (BLOCK - 12) // 16 * 16])
+    return data[:8] == MAGIC and all(b == block for b, _ in pairs)
 
 
 class Raw:
@@ -147,6 +154,7 @@ def write(a):
                     if a.logsync:
                         os.fsync(log)
                 syncs[w] += 1
+                time.sleep(rnd.random() * a.pause)
         except OSError as e:
             failed.append(e)
 
@@ -165,33 +173,48 @@ def check(a):
     trees = {}
     lost = 0
     held = 0
+    mixed = 0
     for b in range(a.blocks // a.workers * a.workers):
         w = b % a.workers
         if w not in trees:
             trees[w] = target(a.target)(a.target, w)
         want = acked.get(b, 0)
+        data = b""
         try:
-            got = version_of(trees[w].get(b), b)
+            data = trees[w].get(b)
+            got = version_of(data, b)
         except OSError as e:
             got = None
             print("block %d: %s" % (b, e))
-        if got is None or got < want:
+        if got is None and not w and isinstance(trees[w], Tree) and torn(data, b):
+            mixed += 1
+        elif got is None or got < want:
             lost += 1
             if lost <= 5:
                 print("block %d: version %s, acknowledged %d" % (b, got, want))
+                if got is None:
+                    print("\n".join(data[i : i + 64].hex() for i in range(0, len(data), 64)))
         held += got is not None and got > 0
+    if mixed:
+        print("%d blocks, never synced, of several versions" % mixed)
     print("%d blocks acknowledged, %d with data, %d lost" % (len(acked), held, lost))
     return 1 if lost or not acked else 0
 
 
-p = argparse.ArgumentParser()
-p.add_argument("what", choices=("write", "check"))
-p.add_argument("target")
-p.add_argument("log")
-p.add_argument("seconds", nargs="?", type=float, default=5)
-p.add_argument("-w", "--workers", type=int, default=4)
-p.add_argument("-b", "--blocks", type=int, default=4096)
-p.add_argument("-s", "--seed", type=int, default=1)
-p.add_argument("--logsync", action="store_true", help="fsync LOG at each record")
-a = p.parse_args()
-sys.exit(write(a) if a.what == "write" else check(a))
+def main():
+    p = argparse.ArgumentParser()
+    p.add_argument("what", choices=("write", "check"))
+    p.add_argument("target")
+    p.add_argument("log")
+    p.add_argument("seconds", nargs="?", type=float, default=5)
+    p.add_argument("-w", "--workers", type=int, default=4)
+    p.add_argument("-b", "--blocks", type=int, default=4096)
+    p.add_argument("-s", "--seed", type=int, default=1)
+    p.add_argument("--pause", type=float, default=0, help="after an fsync, seconds at most")
+    p.add_argument("--logsync", action="store_true", help="fsync LOG at each record")
+    a = p.parse_args()
+    return write(a) if a.what == "write" else check(a)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

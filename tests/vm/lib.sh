@@ -25,9 +25,16 @@ must() { "$@" || fail "status $?: $*"; }
 mustnt() { if "$@"; then fail "succeeded but must not: $*"; fi; }
 # equal GOT WANTED WHAT
 equal() { [ "$1" = "$2" ] || fail "${3:-value}: got '$1', want '$2'"; }
+# Bounds are for the stock kernel; others are slower (run).
+timeout() {
+	case $1 in
+	[0-9]*) command timeout $(($1 * ${LZ_TEST_SCALE:-1})) "${@:2}" ;;
+	*)	command timeout "$@" ;;
+	esac
+}
 # wait_for SECONDS CMD...: until CMD succeeds
 wait_for() {
-	local n=$(($1 * 10))
+	local n=$(($1 * 10 * ${LZ_TEST_SCALE:-1}))
 	shift
 	while ! "$@"; do
 		[ $n -gt 0 ] || return 1
@@ -82,26 +89,53 @@ nullb_remove() {
 	rmdir "/sys/kernel/config/nullb/${1##*/}"
 }
 
-# nullb_cut DEV NAME [SEED]: power goes, and with it what was not flushed, under
-# an fsync load on the lifezone NAME there; DEV returns with all zones full.
+# nullb_off_on DEV NAME: power goes, and with it what was not flushed and the
+# lifezone NAME there; DEV returns with all zones full.
+nullb_off() {
+	[ -e "/sys/kernel/config/nullb/${1##*/}/zone_full" ] ||
+		fail "this null_blk cannot come back with its zones full"
+	nullb_set "$1" power 0
+}
+nullb_on() {
+	must dmsetup remove --force "$2"
+	nullb_set "$1" zone_full 1
+	nullb_set "$1" power 1
+	wait_for 10 test -b "$1" || fail "no $1"
+}
+nullb_off_on() {
+	nullb_off "$1"
+	nullb_on "$1" "$2"
+}
+
+# nullb_cut DEV NAME [SEED]: the same, under an fsync load on NAME
 nullb_cut() {
-	local null=/sys/kernel/config/nullb/${1##*/}
-	[ -e "$null/zone_full" ] || fail "this null_blk cannot come back with its zones full"
 	tests/vm/acked.py write "/dev/mapper/$2" "$W/acked" 20 -w 4 -b 4096 -s "${3:-1}" \
 		>"$W/out" 2>&1 &
 	sleep 6
 	# What is on top learns it by errors.
-	echo 0 >"$null/power"
+	nullb_off "$1"
 	wait $!
-	must dmsetup remove --force "$2"
-	echo 1 >"$null/zone_full"
-	echo 1 >"$null/power"
-	wait_for 10 test -b "$1" || fail "no $1"
+	nullb_on "$1" "$2"
 }
 # nullb_cut_check NAME: nothing acknowledged before the cuts is lost
 nullb_cut_check() {
 	[ "$(stat -c %s "$W/acked")" -gt 1600 ] || fail "less than 100 acknowledgements"
 	must tests/vm/acked.py check "/dev/mapper/$1" "$W/acked" -w 4 -b 4096
+}
+
+# nullb_tear DEV PATTERN: of sectors of 512 bytes one more in every open zone whose
+# number from 1 on matches; says how many
+nullb_tear() {
+	local zone=0 n=0 start wp cond
+	while read -r start wp cond; do
+		zone=$((zone + 1))
+		[[ $zone =~ $2 && $cond =~ oi|oe|cl ]] || continue
+		dd if=/dev/urandom of="$1" bs=512 count=1 seek=$((start + wp)) oflag=direct \
+			conv=notrunc status=none || fail "sector $start + $wp"
+		n=$((n + 1))
+	done < <(blkzone report "$1" |
+		sed -E 's/.*start: (\w+),.*wptr (\w+) .*zcond: *\w+\((\w+)\).*/\1 \2 \3/')
+	echo $n
 }
 
 # --- lifezone --------------------------------------------------------------
@@ -138,6 +172,19 @@ lz_sysfs() {
 }
 # lz_check DEV: the formatted device, not in use, is consistent
 lz_check() { lifezone check "$1" || fail "lifezone check $1: status $?"; }
+
+# cut_rounds LOAD FS DRIVE: cut.py, without udev, which would take longer than all else
+cut_rounds() {
+	local status
+	[ -d /sys/module/lz_cut ] || must insmod "$LZ_TEST_KO/lz-cut.ko"
+	must udevadm control --exit
+	# What nobody syncs is to be on its way, too.
+	echo 20 | tee /proc/sys/vm/dirty_{writeback,expire}_centisecs >/dev/null
+	python3 -B tests/vm/cut.py "$@" "$MNT"
+	status=$?
+	/lib/systemd/systemd-udevd --daemon 2>/dev/null
+	return $status
+}
 
 # Direct I/O with a write lifetime on a block device takes the hint of the
 # device node's inode: node_with_hint DEV 0..5 makes a node of its own.

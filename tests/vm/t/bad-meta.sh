@@ -50,7 +50,7 @@ refused() {
 starts() {
 	put
 	must dmsetup create b0 --table "$table"
-	[ $# = 0 ] || told "$1" >/dev/null
+	[ $# = 0 ] || equal "$(told "$1")" 1 "lines '$1'"
 	equal "$(data)" "$want" "data"
 	must lz_remove b0
 }

@@ -10,20 +10,6 @@ dev=$(make_nullb size=128 blocksize=512 zone_size=4 zone_capacity=3 zone_max_ope
 must lz_format --quiet "$dev"
 table=$(lifezone table "$dev")
 
-# tear PATTERN: one sector more in every open zone that matches; their number
-tear() {
-	local zone=0 n=0 start wp cond
-	while read -r start wp cond; do
-		zone=$((zone + 1))
-		[[ $zone =~ $1 && $cond =~ oi|oe|cl ]] || continue
-		dd if=/dev/urandom of="$dev" bs=512 count=1 seek=$((start + wp)) oflag=direct \
-			conv=notrunc status=none || fail "sector $start + $wp"
-		n=$((n + 1))
-	done < <(blkzone report "$dev" |
-		sed -E 's/.*start: (\w+),.*wptr (\w+) .*zcond: *\w+\((\w+)\).*/\1 \2 \3/')
-	echo $n
-}
-
 fill() {	# SEED: writes with every lifetime, read back
 	local h
 	for h in 0 1 2 3 4 5; do
@@ -41,7 +27,7 @@ for zones in '^[12]$' '^([3-9]|..)$' .; do
 	fill 1
 	before=$(sha256sum </dev/mapper/t0)
 	must lz_remove t0
-	n=$(tear "$zones") || fail "$n"
+	n=$(nullb_tear "$dev" "$zones") || fail "$n"
 	[ "$n" -gt 0 ] || fail "no zone to tear"
 	lz_check "$dev"
 	must dmsetup create t0 --table "$table"

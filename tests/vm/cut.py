@@ -1,0 +1,344 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""Power cuts under a file system, again and again, and nothing acknowledged is lost.
+
+cut.py LOAD FS DRIVE MOUNTPOINT
+	LOAD: files (acked.py) or rocksdb; FS: ext4, xfs, f2fs, btrfs
+
+Stack: drive, lz-cut (tests/kernel/cut.c), lifezone, file system.  A round: the load
+runs, in some with suspends and table reloads; at some moment the power goes, and with
+it what the drive had not been asked to keep; everything is taken down; the drive is back.
+Then "lifezone check" is clean, the file system mounts and its own fsck is content, and
+all that was acknowledged is there.  The file system is made only once.
+
+LZ_TEST_CUTS: rounds.  LZ_TEST_SEED: what is drawn, the cuts included, is drawn again.
+"""
+import ctypes
+import mmap
+import os
+import random
+import subprocess
+import sys
+import threading
+import time
+import traceback
+from types import SimpleNamespace
+
+import acked
+import dm
+
+CUTS = int(os.environ.get("LZ_TEST_CUTS") or 40)
+SEED = int(os.environ.get("LZ_TEST_SEED") or random.SystemRandom().randrange(10**9))
+TOP = "/dev/mapper/l"
+W = "/tmp/lz"
+COLD = 0.75  # of what is free at first; GC has to move it about
+COLD_CHUNK = random.Random(SEED).randbytes((1 << 20) - 8)
+NOISE = 256 << 10  # bytes, longest write
+HUNG = 60  # seconds
+
+MKFS = {
+    "ext4": "mkfs.ext4 -q -F",
+    "xfs": "mkfs.xfs -q -f --unsupported -l size=16m",
+    "f2fs": "mkfs.f2fs -q -f",
+    "btrfs": "mkfs.btrfs -q -f",
+}
+FSCK = {
+    "ext4": "e2fsck -f -n",
+    "xfs": "xfs_repair -n",
+    "f2fs": "fsck.f2fs",
+    "btrfs": "btrfs check --readonly",
+}
+
+libc = ctypes.CDLL(None, use_errno=True)
+t0 = time.monotonic()
+
+
+def say(text):
+    print("[%.2f] %s" % (time.monotonic() - t0, text), flush=True)
+
+
+def fail(text):
+    print("FAIL: " + text, flush=True)
+    os._exit(1)
+
+
+def hangs(what):
+    """Who waits for what goes to the kernel log, and from there to where it is read."""
+    with open("/proc/sysrq-trigger", "w") as f:
+        f.write("w")
+    time.sleep(1)
+    subprocess.run(["dmesg"], check=False)
+    fail(what + " hangs")
+
+
+def run(command):
+    r = subprocess.run(command.split(), stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                       check=False)
+    if r.returncode:
+        fail("status %d: %s: %s" % (r.returncode, command,
+                                    r.stdout.decode(errors="replace")[-1500:]))
+    return r.stdout.decode()
+
+
+def mount(fs, where):
+    if libc.mount(TOP.encode(), where.encode(), fs.encode(), 0, None):
+        fail("mount: %s" % os.strerror(ctypes.get_errno()))
+    if fs == "xfs":
+        # By itself it tries for ever, and whoever suspends the device waits for that.
+        with open("/sys/fs/xfs/dm-%d/error/metadata/EIO/max_retries"
+                  % os.minor(os.stat(TOP).st_rdev), "w") as f:
+            f.write("0")
+
+
+def umount(where):
+    for _ in range(50):
+        if not libc.umount2(where.encode(), 0):
+            return
+        time.sleep(0.1)
+    fail("umount: %s" % os.strerror(ctypes.get_errno()))
+
+
+def child(function, *args):
+    """Forks one that runs it; what it prints goes to W/load, its result is its status."""
+    pid = os.fork()
+    if pid:
+        return pid
+    status = 2
+    try:
+        fd = os.open(W + "/load", os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+        os.dup2(fd, 1)
+        os.dup2(fd, 2)
+        status = function(*args) or 0
+    except Exception as e:  # pylint: disable=broad-except
+        print("%s: %s" % (type(e).__name__, e))
+    finally:
+        sys.stdout.flush()
+        os._exit(status)
+
+
+def printed():
+    with open(W + "/load") as f:
+        return f.read()[-20000:]
+
+
+def status_of(pid, what):
+    end = time.monotonic() + HUNG
+    while time.monotonic() < end:
+        got, status = os.waitpid(pid, os.WNOHANG)
+        if got:
+            return os.waitstatus_to_exitcode(status)
+        time.sleep(0.005)
+    return hangs(what)
+
+
+class Log:
+    """What was acknowledged, of all rounds."""
+
+    def __init__(self, path):
+        self.path = path
+        self.all = {}
+        self.count = 0
+
+    def gather(self):
+        """Reads what a load left; the file begins anew, with what is known."""
+        self.count += os.stat(self.path).st_size // acked.RECORD.size - len(self.all)
+        self.all = acked.acknowledged(self.path)
+        with open(self.path, "wb") as f:
+            f.write(b"".join(acked.RECORD.pack(*r) for r in self.all.items()))
+
+
+class Files:
+    """Buffered writes in files, each followed by an fsync; one worker never syncs."""
+
+    def __init__(self, where, log):
+        self.a = SimpleNamespace(target=where, log=log.path, seconds=600, workers=6,
+                                 blocks=1536, seed=0, pause=0, logsync=False)
+
+    def write(self, rnd):
+        self.a.seed = rnd.randrange(1 << 30)
+        self.a.pause = rnd.choice((0, 0.05))
+        acked.write(self.a)
+
+    def check(self):
+        return acked.check(self.a)
+
+
+class Rocksdb:
+    def __init__(self, where, log):
+        self.path = where + "/db"
+        self.log = log
+
+    def write(self, rnd):
+        import rocks
+
+        rocks.write(self.path, self.log.path, 4000, 4, rnd)
+
+    def check(self):
+        import rocks
+
+        wrong = rocks.check(self.path, self.log.all)
+        print("\n".join(wrong[:5]))
+        print("%d keys acknowledged, %d lost" % (len(self.log.all), len(wrong)))
+        return 1 if wrong else 0
+
+
+class Stack:
+    def __init__(self, drive):
+        with open("/sys/block/%s/size" % os.path.basename(drive)) as f:
+            self.sectors = int(f.read())
+        self.drive = drive
+        self.power(random.Random(SEED))
+        run("lifezone format --quiet /dev/mapper/cut")
+        self.table = run("lifezone table /dev/mapper/cut").strip()
+        dm.create("l", self.table)
+
+    def power(self, rnd):
+        """The drive: with so much memory, passing down a piece so often, and so slow."""
+        dm.create("cut", "0 %d lz-cut %s %d %d %d %d" % (
+            self.sectors, self.drive, rnd.randrange(1 << 32), 64 << rnd.randrange(6),
+            1 << rnd.randrange(10), rnd.choice((0, 100, 1000))))
+
+    def up(self, rnd):
+        self.power(rnd)
+        run("lifezone check /dev/mapper/cut")
+        dm.create("l", self.table)
+
+    def down(self):
+        dm.remove("l")
+        dm.remove("cut")
+
+    def disturb(self, rnd, over):
+        """Suspends and reloads, until the power is gone; from then on they may fail."""
+        while not over.is_set():
+            try:
+                how = rnd.randrange(4)
+                if how < 2:
+                    dm.suspend("l", flush=how == 0)
+                else:
+                    words = rnd.choice(("", " 2 policy sla", " 2 map_cache_mb 1",
+                                        " 4 victim greedy reset eager"))
+                    dm.load("l", self.table + words)
+                time.sleep(rnd.random() * 0.05)
+                dm.resume("l")
+                self.reloads += 1
+                time.sleep(rnd.random() * 0.1)
+            except OSError as e:
+                over.wait(5)
+                if not over.is_set():
+                    fail("suspend or reload, with power on: %s" % e)
+
+    def cut(self, rnd):
+        """At some moment: what the drive lost, and how many commands took effect in part."""
+        self.reloads = 0
+        over = threading.Event()
+        other = threading.Thread(target=self.disturb, args=(random.Random(rnd.random()), over))
+        if rnd.randrange(4) == 0:
+            other.start()
+        elif rnd.randrange(2):
+            dm.message("l", "gc %d" % rnd.randrange(1, 9))
+        time.sleep(0.1 + rnd.random() * rnd.random() * 1.5)
+        said = dm.message("cut", "cut %d" % rnd.randrange(1 << 32))
+        over.set()
+        if other.ident:
+            other.join(HUNG)
+            if other.is_alive():
+                hangs("suspend or reload")
+            said += "; %d suspends and reloads" % self.reloads
+            # Where one failed everybody waits. What is no more has nothing to say.
+            dm.load("l", "0 %s error " % self.table.split()[1])
+            dm.resume("l", flush=False)
+        if not dm.status("cut").startswith("cut held 0 refused 0"):
+            fail("the drive: " + dm.status("cut"))
+        return said
+
+
+def noise(where, rnd):
+    """Writes that nobody asks to be kept: what they hold is lost, and never missed."""
+    fd = os.open(where + "/noise", os.O_RDWR | os.O_CREAT | os.O_DIRECT)
+    buf = mmap.mmap(-1, NOISE)
+    try:
+        while True:
+            n = rnd.randrange(1, NOISE // 4096 + 1) * 4096
+            os.pwritev(fd, [memoryview(buf)[:n]], rnd.randrange(16) * NOISE)
+            time.sleep(rnd.random() * 0.01)
+    except OSError:
+        pass
+
+
+def work(load, where, rnd):
+    threading.Thread(target=noise, args=(where, random.Random(rnd.random())),
+                     daemon=True).start()
+    return load.write(rnd)
+
+
+def cold(n):
+    return n.to_bytes(8, "little") + COLD_CHUNK
+
+
+def fill(where):
+    v = os.statvfs(where)
+    with open(where + "/cold", "wb") as f:
+        for n in range(int(v.f_bavail * v.f_frsize * COLD) >> 20):
+            f.write(cold(n))
+        os.fsync(f.fileno())
+
+
+def check_filled(where):
+    n = 0
+    with open(where + "/cold", "rb") as f:
+        while True:
+            chunk = f.read(1 << 20)
+            if not chunk:
+                break
+            if chunk != cold(n):
+                fail("cold data, MiB %d, is not what was written" % n)
+            n += 1
+    return n
+
+
+def main():
+    load_name, fs, drive, where = sys.argv[1:]
+    say("CUTS=%d LZ_TEST_SEED=%d" % (CUTS, SEED))
+    stack = Stack(drive)
+    run(MKFS[fs] + " " + TOP)
+    mount(fs, where)
+    fill(where)
+    filled = check_filled(where)
+    log = Log(W + "/acked")
+    load = {"files": Files, "rocksdb": Rocksdb}[load_name](where, log)
+    lost = 0
+    for i in range(1, CUTS + 1):
+        rnd = random.Random(SEED * 1000 + i)
+        pid = child(work, load, where, rnd)
+        while not os.path.exists(log.path) or os.stat(log.path).st_size == len(log.all) * 16:
+            time.sleep(0.01)
+        said = stack.cut(rnd)
+        status_of(pid, "the load")
+        umount(where)
+        stack.down()
+        before = log.count
+        log.gather()
+        say("cut %d: %s; %d acknowledged" % (i, said, log.count - before))
+        lost += int(said.split(", lost ")[1].split()[0]) if ", lost " in said else 0
+        stack.up(rnd)
+        mount(fs, where)
+        if status_of(child(load.check), "the check"):
+            fail("lost: " + printed())
+        if "several versions" in printed():
+            say(printed().splitlines()[0])
+        umount(where)
+        run(FSCK[fs] + " " + TOP)
+        mount(fs, where)
+    if check_filled(where) != filled:
+        fail("the file of cold data is shorter")
+    umount(where)
+    say(dm.status("l"))
+    stack.down()
+    say("%d cuts, %d acknowledged, %d blocks lost on the way" % (CUTS, log.count, lost))
+
+
+try:
+    main()
+except OSError as e:
+    traceback.print_exc()
+    fail(str(e))

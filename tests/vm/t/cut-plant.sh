@@ -1,0 +1,32 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# proves: with flushes or FUA lost between file system, core and drive, the power cuts of cut-ext4 lose data or spoil the drive
+# vm: VM_ZNS=none VM_PLANTS=1
+# timeout: 900
+. tests/vm/lib.sh
+
+plant=/sys/module/dm_lifezone/parameters/plant
+[ -e $plant ] || fail "the module has no planted bugs"
+# try NAME CUTS: rounds on a module that has this bug
+try() {
+	local n
+	n=$(grep -o '^LZ_PLANT([A-Z_]*' dm-lifezone/core/plants.h | grep -n -x "LZ_PLANT($1" | cut -d: -f1)
+	[ -n "$n" ] || [ "$1" = NONE ] || fail "no LZ_PLANT($1)"
+	note "$1"
+	echo "${n:-0}" >$plant
+	drive=$(make_nullb size=256 zone_capacity=3 blocksize=512) || fail "no null_blk"
+	LZ_TEST_CUTS=$2 cut_rounds files ext4 "$drive" >/run/out 2>&1
+	status=$?
+	cat /run/out
+	echo 0 >$plant
+	(lz_cleanup) || fail "not removable after $1"
+	mkdir -p "$MNT"
+}
+
+try NONE 3
+equal $status 0 "cuts without a bug: status"
+for bug in ${LZ_TEST_BUGS:-SHELL_NO_PREFLUSH SHELL_NO_FUA SHELL_FLUSH_AT_ONCE SHELL_FUA_IGNORED}; do
+	try "$bug" 40
+	equal $status 1 "cuts with $bug: status"
+	note "$bug: $(grep '^FAIL' /run/out)"
+done

@@ -1,0 +1,34 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# proves: an NVMe drive unplugged under I/O: every request is answered, one line says so, and it can be plugged in again
+# vm: VM_ZNS=size=512M,zone=16M,cap=12M,open=14,active=14
+# timeout: 180
+. tests/vm/lib.sh
+echo 20 >/proc/sys/kernel/hung_task_timeout_secs
+
+must lz_format --quiet "$DEV"
+must lz_create u0 "$DEV"
+top=/dev/mapper/u0
+tests/vm/acked.py write $top "$W/acked" 60 -w 4 -b 4096 >"$W/out" 2>&1 &
+writer=$!
+dd if=$top of=/dev/null bs=64k iflag=direct status=none 2>/dev/null &
+reader=$!
+wait_for 60 eval '[ "$(stat -c %s "$W/acked" 2>/dev/null || echo 0)" -gt 1600 ]' ||
+	fail "less than 100 acknowledgements"
+dmesg -C
+echo 1 >/sys/class/nvme/nvme0/device/remove
+for p in $writer $reader; do
+	wait_for 30 eval "! kill -0 $p 2>/dev/null" || fail "still waiting: $(cat "/proc/$p/stack")"
+done
+mustnt timeout 20 dd if=/dev/zero of=$top bs=4k count=1 oflag=direct conv=fsync status=none 2>/dev/null
+equal "$(lz_status u0)" Fail status
+equal "$(dmesg | grep -c 'lifezone: .*device is now failed')" 1 "lines that say so"
+timeout 30 dmsetup remove u0 || fail "cannot be removed: status $?"
+
+echo 1 >/sys/bus/pci/rescan
+wait_for 30 test -b "$DEV" || fail "no $DEV"
+udevadm settle 2>/dev/null
+lz_check "$DEV"
+must lz_create u0 "$DEV"
+must tests/vm/acked.py check $top "$W/acked" -w 4 -b 4096
+must lz_remove u0

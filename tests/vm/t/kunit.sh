@@ -1,0 +1,19 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# proves: the unit tests of core pass in a kernel with KASAN, lockdep and UBSAN
+# vm: VM_ZNS=none
+# timeout: 300
+# kernel: debug
+. tests/vm/lib.sh
+
+dmesg -C
+must insmod "$LZ_BUILD/module-$(uname -r)-kunit/dm-lifezone/lifezone-kunit.ko"
+dmesg >"$W/log"
+# Results are KTAP: a line for each test, one further in for each of its suite.
+note "$(grep -c -E '\] +(not )?ok [0-9]+ lifezone' "$W/log") suites, $(grep -c -E '\]         ok ' "$W/log") tests"
+! grep -E '\] +not ok |# .*: (EXPECTATION|ASSERTION) FAILED' "$W/log" || fail "$(grep -E 'not ok ' "$W/log" | head -1)"
+for f in dm-lifezone/tests/*_kunit.c; do
+	suite=$(sed -n 's/.*\.name = "\(.*\)",/\1/p' "$f")
+	grep -q -E "\] ok [0-9]+ $suite$" "$W/log" || fail "suite $suite did not pass"
+done
+must rmmod lifezone_kunit
