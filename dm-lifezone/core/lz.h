@@ -613,6 +613,7 @@ struct lz {
 	struct list_head ready;		/* emptied zones that may be reset */
 	struct list_head stale;		/* free zones that must be reset before use */
 	u32 resets;
+	u32 meta_resets;
 	struct lz_cmd reset_cmd[LZ_RESETS_MAX];
 	bool reset_busy[LZ_RESETS_MAX];
 	u64 committed;			/* last durable commit */

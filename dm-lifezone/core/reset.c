@@ -126,6 +126,8 @@ static void reset_done(struct lz *lz, struct lz_cmd *cmd)
 	u8 was = z->state;
 	unsigned long flags;
 
+	if (was == LZ_ZS_META)
+		lz->meta_resets--;
 	if (cmd->error) {
 		spin_lock_irqsave(&lz->list_lock, flags);
 		z->listed = false;
@@ -175,6 +177,8 @@ static void start_reset(struct lz *lz, struct lz_zone *z)
 		;
 	lz->reset_busy[i] = true;
 	lz->resets++;
+	if (z->state == LZ_ZS_META)
+		lz->meta_resets++;
 	lz->reset_cmd[i] = (struct lz_cmd){
 		.op = LZ_OP_RESET, .addr = lz_zone_addr(lz, lz_zone_nr(lz, z), 0),
 		.done = reset_done, .priv = z, .arg = i,
