@@ -111,23 +111,31 @@ static bool lz_bad_bytes(const struct lz_judge *j, const char *field, const u8 *
 /* "The value is within the limit, or else": used as a chain of conditions. */
 static bool lz_most(const struct lz_judge *j, const char *field, u64 got, u64 most)
 {
-	return got <= most || lz_bad(j, field, got, "at most ", most);
+	if (got > most)
+		lz_bad(j, field, got, "at most ", most);
+	return got <= most;
 }
 
 static bool lz_least(const struct lz_judge *j, const char *field, u64 got, u64 least)
 {
-	return got >= least || lz_bad(j, field, got, "at least ", least);
+	if (got < least)
+		lz_bad(j, field, got, "at least ", least);
+	return got >= least;
 }
 
 static bool lz_same(const struct lz_judge *j, const char *field, u64 got, u64 want)
 {
-	return got == want || lz_bad(j, field, got, "", want);
+	if (got != want)
+		lz_bad(j, field, got, "", want);
+	return got == want;
 }
 
 /* No bits but those known. */
 static bool lz_bits(const struct lz_judge *j, const char *field, u64 got, u64 known)
 {
-	return !(got & ~known) || lz_bad_hex(j, field, got, got & known);
+	if (got & ~known)
+		lz_bad_hex(j, field, got, got & known);
+	return !(got & ~known);
 }
 
 static u32 lz_block_crc(const void *block)

@@ -257,6 +257,29 @@ static void recover_long_commit(struct kunit *test)
 	ram_check(r);
 }
 
+/* Where the buffer is full in turn: among the updates, the discards, the records of zones. */
+static void recover_commit_in_pieces(struct kunit *test)
+{
+	struct ram *r = test->priv;
+	u32 full = LZ_LOG_BLOCKS * LZ_JOURNAL_RECORDS, less, i, n;
+
+	full = min_t(u32, full, r->si.logical_blocks / 4);
+	for (less = 0; less < 24; less += 3) {
+		n = full - less;
+		for (i = 0; i < n; i++)
+			KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_LONG, 2 * i, 1), 0);
+		for (i = 0; i < 8; i++)
+			KUNIT_ASSERT_EQ(test, ram_discard(r, 2 * full + 40 * i, LZ_EXTENT_MIN), 0);
+		for (i = 0; i < 8; i++)
+			lz_zrec_add(r->lz, LZ_JR_ZBAD, r->g.nr_zones - 1, 0, 0);
+		KUNIT_ASSERT_EQ(test, ram_flush(r), 0);
+		ram_cut(r);
+		again(r);
+		ram_verify(r);
+	}
+	ram_check(r);
+}
+
 /* At random: every flush holds over every cut. */
 static void recover_random(struct kunit *test)
 {
@@ -767,6 +790,7 @@ static struct kunit_case recover_cases[] = {
 	KUNIT_CASE(recover_journal_rot),
 	KUNIT_CASE(recover_journal_hole),
 	KUNIT_CASE(recover_long_commit),
+	KUNIT_CASE(recover_commit_in_pieces),
 	KUNIT_CASE(recover_random),
 	KUNIT_CASE(recover_read_only),
 	KUNIT_CASE(recover_one_root_zone),
