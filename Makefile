@@ -70,7 +70,7 @@ logs: deps
 	@$(VM)/replay-logs $(or $(N),20) $(or $(SEED),1)
 
 debug: deps
-	@$(VM)/debug-kernel
+	@tests/check debug kcsan
 
 bench: deps
 	@tests/bench/run $(BENCH)
@@ -126,7 +126,8 @@ help:
 # help:   make analyze      gcc's and clang's analyzers on the core, Coccinelle on the module
 # help:   make bench        the benchmarks behind Documentation's report
 # help: Other
-# help:   make debug        build the debug kernel (KASAN, lockdep ...) for VM_KERNEL=debug
+# help:   make debug        the guest tests on a kernel with KASAN, lockdep, fault injection ..., then
+# help:                       on one with KCSAN; builds both first (VM_KERNEL=debug, =kcsan)
 # help:   make deps         install what the above need on this host (asks first on a terminal)
 # help:   make clean        remove build products (the guest and kernels stay cached in
 # help:                     LIFEZONE_CACHE, default ~/.cache/lifezone; "make distclean" removes them)

@@ -762,7 +762,7 @@ static void place_rebuilt(struct lz *lz, const struct lz_zone_report *rep)
 }
 
 /* If too few zones are empty: those that hold nothing of the old metadata or its data. */
-static int make_room(struct lz *lz)
+static int make_room(struct lz *lz, struct load *l)
 {
 	u32 want = 2 + div_u64(rebuilt_nodes(lz) + lz->g.zone_cap - 2, lz->g.zone_cap - 1), i;
 	int err = 0;
@@ -771,7 +771,7 @@ static int make_room(struct lz *lz)
 		struct lz_zone *z = &lz->zone[i];
 
 		if (z->state == LZ_ZS_FREE && !z->listed && !z->live && !z->suspect)
-			err = reset_stale(lz, i);
+			err = reset_stale(lz, l, i);
 	}
 	if (lz->nr_free >= want || err)
 		return err;
@@ -800,10 +800,10 @@ static bool may_close(struct lz_zone *z, enum closing how)
 }
 
 /* If too many zones would be open with @want more. */
-static int close_some(struct lz *lz, struct lz_zone_report *rep, u32 want)
+static int close_some(struct lz *lz, struct load *l, u32 want)
 {
+	const struct lz_zone_report *rep = l->rep;
 	u32 open = want, how, i;
-	struct load l = { .rep = rep };
 
 	for (i = 0; i < lz->g.nr_zones; i++)
 		open += rep[i].cond == LZ_COND_OPEN;
@@ -814,9 +814,9 @@ static int close_some(struct lz *lz, struct lz_zone_report *rep, u32 want)
 			if (rep[i].cond != LZ_COND_OPEN || !may_close(&lz->zone[i], how))
 				continue;
 			if (how == CLOSE_LOST)
-				reset_stale(lz, i);
+				reset_stale(lz, l, i);
 			else
-				finish_zone(lz, &l, i);
+				finish_zone(lz, l, i);
 			open--;
 		}
 	}
@@ -834,6 +834,7 @@ static int close_some(struct lz *lz, struct lz_zone_report *rep, u32 want)
  */
 int lz_rebuild_end(struct lz *lz, struct lz_zone_report *rep, bool roll)
 {
+	struct load l = { .rep = rep };
 	u32 other = lz->root_zone ^ 1, want, i;
 	int err = flush_drive(lz);
 
@@ -847,9 +848,9 @@ int lz_rebuild_end(struct lz *lz, struct lz_zone_report *rep, bool roll)
 	lz->loading = true;
 	place_rebuilt(lz, rep);
 	if (!err)
-		err = make_room(lz);
+		err = make_room(lz, &l);
 	if (!err)
-		err = close_some(lz, rep, want);
+		err = close_some(lz, &l, want);
 	for (i = 0; i < lz->g.nr_zones; i++)
 		lz->zone[i].live = 0;
 	lz->epoch += LZ_REPAIR_EPOCHS;

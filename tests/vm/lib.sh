@@ -42,7 +42,14 @@ wait_for() {
 		sleep 0.1
 	done
 }
-need_debug_kernel() { grep -q 'kasan' /proc/kallsyms || skip "needs the debug kernel (VM_KERNEL=debug): $*"; }
+# no_udev: nobody else looks at devices that come and go, and dmsetup makes the nodes.
+# For tests that have a guest of their own.
+no_udev() {
+	udevadm control --exit
+	# It leaves what tells others that it is there.
+	rm -f /run/udev/control
+	export DM_DISABLE_UDEV=1
+}
 
 # --- null_blk --------------------------------------------------------------
 # dev=$(make_nullb [name=N] [KEY=VALUE...]): a null_blk; keys are its configfs

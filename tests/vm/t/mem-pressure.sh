@@ -12,8 +12,9 @@ echo 30 >/proc/sys/kernel/hung_task_timeout_secs
 # within MIB COMMAND...: in a cgroup with so much memory
 within() {
 	local g
-	g=$(mktemp -d "$cgroup/XXXXXX") && echo "$1M" >"$g/memory.max" && echo $BASHPID >"$g/cgroup.procs" ||
-		fail "no cgroup"
+	g=$(must mktemp -d "$cgroup/XXXXXX")
+	echo "$1M" >"$g/memory.max" || fail "no limit of memory"
+	echo $BASHPID >"$g/cgroup.procs" || fail "no cgroup"
 	shift
 	exec "$@"
 }
