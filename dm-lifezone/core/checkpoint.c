@@ -672,11 +672,10 @@ void lz_ckpt_step(struct lz *lz)
 				k->journal_addr = lz_zone_addr(lz, lz->js->zone, lz->js->off);
 				k->journal_seq = lz->jseq;
 			}
-			if (lz->root_off == lz->g.zone_cap) {
+			if (lz->root_off == lz->g.zone_cap)
 				reset_root_zone(lz, lz->root_zone ^ 1);
-			} else {
+			else
 				k->state = LZ_CK_ROOT;
-			}
 			break;
 		case LZ_CK_ROOT:
 			write_root(lz);

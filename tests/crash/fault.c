@@ -74,7 +74,8 @@ static bool armed;			/* sites count */
 static bool child;			/* it has struck */
 static u32 script, nr_sites, running;
 
-#define LZ_PLANT(name, ...)	[LZ_PLANT_##name] = #name,
+#define LZ_PLANT(name, inv, where, what)	\
+	[LZ_PLANT_##name] = #name,
 static const char * const plants[LZ_NR_PLANTS] = {
 #include "../../dm-lifezone/core/plants.h"
 };
@@ -131,8 +132,8 @@ static void reap(void)
 	if (!WIFEXITED(status) || WEXITSTATUS(status)) {
 		if (failures++ < MAX_SHOWN) {
 			printf("     %s\n", whys[i]);
-			printf("     replay: %s --seed %llu --script %u --site %u --trace\n", opt.self,
-			       (unsigned long long)opt.seed, script, site_of[i]);
+			printf("     replay: %s --seed %lu --script %u --site %u --trace\n",
+			       opt.self, opt.seed, script, site_of[i]);
 		}
 	}
 	pids[i] = 0;
@@ -407,7 +408,7 @@ static void load(void)
 	if (try_load(false) || lasts())
 		return;
 	if (!try_load(false))
-		world_fail(w, "a second load is refused, too");
+		world_fail(w, "refused a second time, too");
 }
 
 static void unload(void)

@@ -5,6 +5,7 @@
 # timeout: 240
 . tests/vm/lib.sh
 echo 20 >/proc/sys/kernel/hung_task_timeout_secs
+acknowledged() { [ "$(stat -c %s "$W/acked" 2>/dev/null || echo 0)" -gt 1600 ]; }
 
 dev=$(make_nullb size=256 zone_size=4 zone_capacity=3) || fail "no null_blk"
 sectors=$(blockdev --getsz "$dev")
@@ -41,7 +42,7 @@ gone() {
 	pids+=($!)
 	dd if=/dev/urandom of=$top bs=1M seek=64 count=100 oflag=direct status=none 2>/dev/null &
 	pids+=($!)
-	wait_for 60 eval '[ "$(stat -c %s "$W/acked" 2>/dev/null || echo 0)" -gt 1600 ]' ||
+	wait_for 60 acknowledged ||
 		fail "less than 100 acknowledgements"
 	dmesg -C
 	"$@"

@@ -5,6 +5,7 @@
 # timeout: 180
 . tests/vm/lib.sh
 echo 20 >/proc/sys/kernel/hung_task_timeout_secs
+acknowledged() { [ "$(stat -c %s "$W/acked" 2>/dev/null || echo 0)" -gt 1600 ]; }
 
 must lz_format --quiet "$DEV"
 must lz_create u0 "$DEV"
@@ -13,7 +14,7 @@ tests/vm/acked.py write $top "$W/acked" 60 -w 4 -b 4096 >"$W/out" 2>&1 &
 writer=$!
 dd if=$top of=/dev/null bs=64k iflag=direct status=none 2>/dev/null &
 reader=$!
-wait_for 60 eval '[ "$(stat -c %s "$W/acked" 2>/dev/null || echo 0)" -gt 1600 ]' ||
+wait_for 60 acknowledged ||
 	fail "less than 100 acknowledgements"
 dmesg -C
 echo 1 >/sys/class/nvme/nvme0/device/remove
