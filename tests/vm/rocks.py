@@ -65,8 +65,8 @@ class Database:
         lib.rocksdb_close(self.db)
 
 
-def write(path, log, keys, workers, rnd):
-    """Until it fails; a record for each put that was acknowledged."""
+def write(path, log, keys, workers, rnd, pause):
+    """Until it fails; a record for each put that was acknowledged, and a pause."""
     db = Database(path)
     fd = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
     base = time.time_ns()
@@ -83,6 +83,7 @@ def write(path, log, keys, workers, rnd):
                 db.put(struct.pack(">Q", key),
                        VALUE.pack(key, base + n, zlib.crc32(body)) + body)
                 os.write(fd, RECORD.pack(key, base + n))
+                time.sleep(rnd.random() * pause)
         except OSError as e:
             failed.append(e)
 
