@@ -331,7 +331,7 @@ static void explore_faults(u32 state)
 
 static bool from_state(u32 state)
 {
-	time_t start = time(NULL);
+	clock_t start = clock();
 	struct tiny_cuts *t = &tiny_cuts;
 
 	t->states = 0;
@@ -358,7 +358,7 @@ static bool from_state(u32 state)
 		printf(" (%llu of recoveries)", (unsigned long long)t->in_recovery);
 	if (t->refused)
 		printf(" (%llu refused)", (unsigned long long)t->refused);
-	printf(", %ld s\n", (long)(time(NULL) - start));
+	printf(", %.1f s\n", (double)(clock() - start) / CLOCKS_PER_SEC);
 	return true;
 }
 
