@@ -157,6 +157,29 @@ static void device_all_worn(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, lz_zone_take_free(r->lz, true) == first);
 }
 
+/* A zone table that counts too little ends the writing before it is made worse. */
+static void device_counts_too_few(struct kunit *test)
+{
+	struct ram *r = ram_device(test, 40, 8);
+	struct lz_info info;
+	u32 i;
+
+	KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_LONG, 0, 10), 0);
+	KUNIT_ASSERT_EQ(test, ram_checkpoint(r), 0);
+	for (i = 2; i < r->g.nr_zones; i++)
+		r->lz->zone[i].tree_valid = 0;
+	KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_LONG, 0, 1), 0);
+	KUNIT_EXPECT_EQ(test, ram_checkpoint(r), -EIO);
+	lz_get_info(r->lz, &info);
+	KUNIT_EXPECT_EQ(test, info.mode, LZ_MODE_FAIL);
+	KUNIT_EXPECT_TRUE_MSG(test, strstr(r->said, "said to hold none"), "(%s)", r->said);
+	ram_verify(r);
+	ram_cut(r);
+	KUNIT_ASSERT_EQ_MSG(test, ram_load(r, 0), 0, "(%s)", r->said);
+	ram_verify(r);
+	ram_check(r);
+}
+
 static struct kunit_case device_cases[] = {
 	KUNIT_CASE(device_not_loaded),
 	KUNIT_CASE(device_settings_refused),
@@ -165,6 +188,7 @@ static struct kunit_case device_cases[] = {
 	KUNIT_CASE(device_no_room_for_discards),
 	KUNIT_CASE(device_no_room_for_records),
 	KUNIT_CASE(device_all_worn),
+	KUNIT_CASE(device_counts_too_few),
 	{}
 };
 
