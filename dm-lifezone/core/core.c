@@ -279,6 +279,18 @@ void lz_read_end(struct lz *lz, const struct lz_read *r)
 		lz_kick(lz);
 }
 
+/*
+ * What cannot be finished is read-only or offline, and the drive does not count it as
+ * open. That is not to be concluded from a hiccup, or one zone too many would be opened.
+ */
+static bool finish_again(struct lz *lz, struct lz_cmd *c)
+{
+	if (c->op != LZ_OP_FINISH || !c->error || ++c->tries == LZ_FINISH_TRIES)
+		return false;
+	lz_submit(lz, c);
+	return true;
+}
+
 static void take_completions(struct lz *lz)
 {
 	struct list_head list;
@@ -294,7 +306,8 @@ static void take_completions(struct lz *lz)
 		list_del_init(&c->list);
 		lz->cmds--;
 		lz->progress = true;
-		c->done(lz, c);
+		if (!finish_again(lz, c))
+			c->done(lz, c);
 	}
 }
 

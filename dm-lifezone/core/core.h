@@ -75,6 +75,7 @@ enum lz_op {
  * @flags: LZ_CMD_*
  * @class: lifetime class of the data, to be passed down as write hint
  * @meta: metadata of ours
+ * @tries: times it has failed
  * @addr: drive address (blocks)
  * @nblocks: length (blocks)
  * @buf: page-aligned, @nblocks long
@@ -91,6 +92,7 @@ struct lz_cmd {
 	u8 flags;
 	u8 class;
 	bool meta;
+	u8 tries;
 	u64 addr;
 	u32 nblocks;
 	int error;

@@ -61,6 +61,7 @@
 #define LZ_SUPER_COPIES		2u	/* at the front of a root zone */
 #define LZ_ROOT_COPIES		2u
 #define LZ_LOG_TRIES		4u	/* failed writes in a row the log bears */
+#define LZ_FINISH_TRIES		3u	/* before a zone is taken for read-only */
 #define LZ_READ_TRIES		3u	/* reads of a block by us before it is lost */
 #define LZ_LEAF_HOLD_MS		10u	/* for who had it read to look at it */
 #define LZ_BUDGET_DEFAULT	16u

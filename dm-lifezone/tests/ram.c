@@ -94,8 +94,11 @@ static int carry_out(struct ram *r, struct lz_cmd *c)
 		return -EIO;
 	}
 	z = &r->zone[zone];
-	if (z->fail & (1 << c->op))
+	if (z->fail & (1 << c->op)) {
+		if (z->fail_times && !--z->fail_times)
+			z->fail = 0;
 		return -EIO;
+	}
 	switch (c->op) {
 	case LZ_OP_READ:
 		/* Recovery looks for the end of the log beyond the write pointer. */

@@ -17,6 +17,7 @@
  * @durable: blocks that survive a power cut
  * @cond: enum lz_zone_cond
  * @fail: commands of these kinds (bits of enum lz_op) fail
+ * @fail_times: so many of them, 0: all
  */
 struct ram_zone {
 	u8 *data;
@@ -24,6 +25,7 @@ struct ram_zone {
 	u32 durable;
 	u8 cond;
 	u8 fail;
+	u32 fail_times;
 };
 
 /**

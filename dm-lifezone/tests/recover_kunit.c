@@ -490,12 +490,12 @@ static void recover_lost_leaf(struct kunit *test)
 	ram_check(r);
 }
 
-/* Fewer zones may be open than are, and one of those cannot be finished. */
-static void recover_finish_error(struct kunit *test)
+/* A cut with so many zones open; their numbers go to @open. Fewer may be from now on. */
+static u32 cut_open(struct ram *r, u32 *open)
 {
-	struct ram *r = test->priv;
-	u32 open[LZ_NR_CLASSES], n = 0, i, failed = 0;
+	struct kunit *test = r->test;
 	struct lz_info info;
+	u32 n = 0, i;
 
 	r->o.policy = LZ_POLICY_SLA;
 	ram_stop(r);
@@ -510,9 +510,18 @@ static void recover_finish_error(struct kunit *test)
 	}
 	KUNIT_ASSERT_GT(test, n, 3u);
 	ram_cut(r);
+	r->o.max_open = 4;
+	return n;
+}
+
+/* One zone too many is open, and cannot be finished. */
+static void recover_finish_error(struct kunit *test)
+{
+	struct ram *r = test->priv;
+	u32 open[LZ_NR_CLASSES], n = cut_open(r, open), i, failed = 0;
+
 	for (i = 0; i < n; i++)
 		r->zone[open[i]].fail = 1 << LZ_OP_FINISH;
-	r->o.max_open = 4;
 	again(r);
 	KUNIT_EXPECT_TRUE_MSG(test, strstr(r->said, "cannot be finished"), "(%s)", r->said);
 	/* It is set aside, or has been cleaned and reset since. */
@@ -526,6 +535,24 @@ static void recover_finish_error(struct kunit *test)
 	KUNIT_EXPECT_GT(test, failed, 0u);
 	ram_verify(r);
 	KUNIT_ASSERT_EQ(test, ram_flush(r), 0);
+	ram_check(r);
+}
+
+/* It can, at the third attempt: it must not be taken for one that is read-only. */
+static void recover_finish_hiccup(struct kunit *test)
+{
+	struct ram *r = test->priv;
+	u32 open[LZ_NR_CLASSES], n = cut_open(r, open), i;
+
+	for (i = 0; i < n; i++) {
+		r->zone[open[i]].fail = 1 << LZ_OP_FINISH;
+		r->zone[open[i]].fail_times = LZ_FINISH_TRIES - 1;
+	}
+	again(r);
+	KUNIT_EXPECT_TRUE_MSG(test, !strstr(r->said, "cannot be finished"), "(%s)", r->said);
+	for (i = 0; i < n; i++)
+		KUNIT_EXPECT_EQ(test, r->lz->zone[open[i]].flags & LZ_ZF_BAD, 0);
+	ram_verify(r);
 	ram_check(r);
 }
 
@@ -800,6 +827,7 @@ static struct kunit_case recover_cases[] = {
 	KUNIT_CASE(recover_short_zone_table),
 	KUNIT_CASE(recover_lost_leaf),
 	KUNIT_CASE(recover_finish_error),
+	KUNIT_CASE(recover_finish_hiccup),
 	KUNIT_CASE(recover_journal_error),
 	KUNIT_CASE(recover_timer),
 	KUNIT_CASE(recover_live_options),

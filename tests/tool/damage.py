@@ -344,8 +344,9 @@ TABLE = [
     ("all roots", blocks("roots", everything), PLAIN[:3], "no valid checkpoint root", "told"),
     ("root zone reset", lambda w: root_zone_reset, ("zone",),
      "no lifezone superblock|.", None),
+    # Where it lies among the journal's blocks, those behind it are not found.
     ("map leaf", blocks("leaf", middle), tuple(WAYS),
-     "map leaf [0-9]+: map node at block", "told"),
+     "map leaf [0-9]+: map node at block|journal: zone [0-9]+, offset [0-9]+ is damaged", "told"),
     ("zone table", blocks("ztab"), tuple(WAYS), "zone table node at block", "all"),
     ("journal, start of a commit", blocks("journal"), tuple(WAYS),
      "journal: zone [0-9]+, offset [0-9]+ is damaged|a root or a link is damaged", "told"),
@@ -357,8 +358,9 @@ TABLE = [
      "zone [0-9]+, summary at offset [0-9]+: ", "all"),
     ("two blocks at one place", lambda w: map_twice, ("mended",),
      "shares drive block|counts|neither a summary", "told"),
+    # A zone that loading would finish counts as full.
     ("mapped past the write pointer", lambda w: map_past_wp, ("mended",),
-     "past its write pointer", "told"),
+     "past its write pointer|the zone table counts", "told"),
     ("count in a map leaf", lambda w: leaf_count, ("mended",),
      "map leaf [0-9]+: says it maps", "all"),
     ("count in the zone table", lambda w: valid_count, ("mended",),
