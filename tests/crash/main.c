@@ -304,6 +304,8 @@ static void print_failure(const struct failure *f)
 	       current.seed, f->index, f->cut ? f->cut - 1 : 0);
 	if (current.trials)
 		printf(" --trials %u", current.trials);
+	if (current.lives)
+		printf(" --lives %u", current.lives);
 	if (lz_plant)
 		printf(" --plant %s", plant_name(lz_plant));
 	putchar('\n');
@@ -395,7 +397,7 @@ static void usage(void)
 {
 	printf("lzcrash [--cuts N] [--seed S] [--jobs J] [--seconds S]\n"
 	       "        [--world W [--trace | --trace-from CUT]] [--plant NAME] [--suite]\n"
-	       "        [--trials N] [--export DIR [--every CUTS]]\n"
+	       "        [--trials N] [--lives N] [--export DIR [--every CUTS]]\n"
 	       "lzcrash --plants\n");
 }
 
@@ -418,6 +420,7 @@ int main(int argc, char **argv)
 		{ "trace", no_argument, NULL, 'v' },
 		{ "trace-from", required_argument, NULL, 'f' },
 		{ "trials", required_argument, NULL, 'k' },
+		{ "lives", required_argument, NULL, 'l' },
 		{ "plant", required_argument, NULL, 'p' },
 		{ "plants", no_argument, NULL, 'P' },
 		{ "suite", no_argument, NULL, 'S' },
@@ -456,6 +459,9 @@ int main(int argc, char **argv)
 			break;
 		case 'k':
 			current.trials = strtoul(optarg, NULL, 0);
+			break;
+		case 'l':
+			current.lives = strtoul(optarg, NULL, 0);
 			break;
 		case 'p':
 			if (!set_plant(optarg)) {

@@ -59,6 +59,8 @@ static void draw_cuts(const struct run *run, u32 index, u32 *lives, u32 *trials)
 	*lives = rnd_range(&r, 10, 30);
 	if (run->trials)
 		*trials = run->trials;
+	if (run->lives)
+		*lives = run->lives;
 }
 
 u32 world_cuts(const struct run *run, u32 index)

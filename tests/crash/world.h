@@ -45,6 +45,7 @@ struct tally {
  * @seed: of the campaign
  * @index: of the world
  * @trials: cuts tried before each from which the world goes on, 0: as it is drawn
+ * @lives: cuts from which the world goes on, 0: as it is drawn
  * @trace_from: print a trace from this cut on; ~0: none
  * @export: folder in which the drive is left as cuts leave it; NULL: none
  * @every: at each so many cuts
@@ -53,6 +54,7 @@ struct run {
 	u64 seed;
 	u32 index;
 	u32 trials;
+	u32 lives;
 	u32 trace_from;
 	const char *export;
 	u32 every;
