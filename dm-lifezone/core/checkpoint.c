@@ -155,7 +155,7 @@ static void tree_count(struct lz *lz, u64 addr, s32 n)
 
 	/* Then the table was wrong, and what follows from it must not be written. */
 	if (n < 0 && !z->tree_valid) {
-		lz_set_mode(lz, LZ_MODE_FAIL, "the map has blocks in a zone that is said to hold none",
+		lz_set_mode(lz, LZ_MODE_FAIL, "the map has blocks in a zone said to hold none",
 			    -EUCLEAN);
 		return;
 	}
