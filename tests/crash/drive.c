@@ -506,7 +506,7 @@ static void half_effect(struct drive *d, struct drive_cmd *c, struct drive_zone 
 		drive_news(d, c->zone, how);
 	}
 	/* What was sent since has no place: behind a write that failed, in a full zone. */
-	if ((c->op == LZ_OP_WRITE || how == DRIVE_ERR_FULL) && z->fault < DRIVE_BROKEN)
+	if (c->op == LZ_OP_WRITE || how == DRIVE_ERR_FULL)
 		z->fault = DRIVE_BROKEN;
 }
 
