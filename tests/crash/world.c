@@ -89,9 +89,10 @@ static void random_options(struct world *w)
 /* Zones that may be lost without anything missing, roughly. */
 static u32 spare_zones(const struct world *w)
 {
-	u32 apart = 2 + w->si.meta_zones + w->si.gc_zones;
+	u32 used = 2 + w->si.meta_zones + w->si.gc_zones +
+		   DIV_ROUND_UP(w->nr, w->g.zone_cap * 4 / 5);
 
-	return w->g.nr_zones - apart - DIV_ROUND_UP(w->nr, w->g.zone_cap * 4 / 5);
+	return w->g.nr_zones > used ? w->g.nr_zones - used : 0;
 }
 
 static void random_geometry(struct world *w)
@@ -165,7 +166,8 @@ static void random_geometry(struct world *w)
 	w->t->refused--;
 	w->nr = w->si.logical_blocks;
 	if (w->faulty)
-		w->faults = w->log_fails ? 8 : 1 + rnd_below(r, spare_zones(w) / 2 + 1);
+		w->faults = w->log_fails ? min(8u, 1 + spare_zones(w)) :
+				1 + rnd_below(r, spare_zones(w) / 2 + 1);
 	w->max_leaves = rnd_below(r, 2) ? rnd_range(r, 1, 4) : 0;
 }
 
