@@ -15,6 +15,7 @@ LZ_TEST_CUTS: rounds.  LZ_TEST_SEED: what is drawn, the cuts included, is drawn 
 """
 import ctypes
 import mmap
+import multiprocessing
 import os
 import random
 import subprocess
@@ -208,7 +209,7 @@ class Stack:
         dm.remove("l")
         dm.remove("cut")
 
-    def disturb(self, rnd, over):
+    def disturb(self, rnd, over, reloads):
         """Suspends and reloads, until the power is gone; from then on they may fail."""
         while not over.is_set():
             try:
@@ -221,7 +222,7 @@ class Stack:
                     dm.load("l", self.table + words)
                 time.sleep(rnd.random() * 0.05)
                 dm.resume("l")
-                self.reloads += 1
+                reloads.value += 1
                 time.sleep(rnd.random() * 0.1)
             except OSError as e:
                 over.wait(5)
@@ -230,9 +231,11 @@ class Stack:
 
     def cut(self, rnd):
         """At some moment: what the drive lost, and how many commands took effect in part."""
-        self.reloads = 0
-        over = threading.Event()
-        other = threading.Thread(target=self.disturb, args=(random.Random(rnd.random()), over))
+        over = multiprocessing.Event()
+        reloads = multiprocessing.Value("i", 0)
+        # A process, not a thread: libdevmapper has lists that all its users share.
+        other = multiprocessing.Process(target=self.disturb,
+                                        args=(random.Random(rnd.random()), over, reloads))
         if rnd.randrange(4) == 0:
             other.start()
         elif rnd.randrange(2):
@@ -240,11 +243,13 @@ class Stack:
         time.sleep(0.1 + rnd.random() * rnd.random() * 1.5)
         said = dm.message("cut", "cut %d" % rnd.randrange(1 << 32))
         over.set()
-        if other.ident:
+        if other.pid:
             other.join(HUNG)
             if other.is_alive():
                 hangs("suspend or reload")
-            said += "; %d suspends and reloads" % self.reloads
+            if other.exitcode:
+                fail("suspend or reload: status %d" % other.exitcode)
+            said += "; %d suspends and reloads" % reloads.value
             # Where one failed everybody waits. What is no more has nothing to say.
             dm.load("l", "0 %s error " % self.table.split()[1])
             dm.resume("l", flush=False)
