@@ -10,7 +10,9 @@ dmesg -C
 must insmod "$LZ_BUILD/module-$(uname -r)-kunit/dm-lifezone/lifezone-kunit.ko"
 dmesg >"$W/log"
 # Results are KTAP: a line for each test, one further in for each of its suite.
-note "$(grep -c -E '\] +(not )?ok [0-9]+ lifezone' "$W/log") suites, $(grep -c -E '\]         ok ' "$W/log") tests"
+tests=$(grep -c -E '\]  +ok ' "$W/log")
+note "$(grep -c -E '\] (not )?ok [0-9]+ lifezone' "$W/log") suites, $tests tests"
+[ "$tests" -gt 0 ] || fail "no test"
 ! grep -E '\] +not ok |# .*: (EXPECTATION|ASSERTION) FAILED' "$W/log" || fail "$(grep -E 'not ok ' "$W/log" | head -1)"
 for f in dm-lifezone/tests/*_kunit.c; do
 	suite=$(sed -n 's/.*\.name = "\(.*\)",/\1/p' "$f")
