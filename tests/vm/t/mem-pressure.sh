@@ -37,10 +37,12 @@ must mount /dev/mapper/fs "$MNT"
 must mkswap -q /dev/mapper/swap
 must swapon /dev/mapper/swap
 
-note "hogs and writers; $(awk '/^MemAvailable/ { print $2 / 1024 }' /proc/meminfo) MiB of memory"
+# All the memory there is, of which the debug kernel leaves less.
+available=$(awk '/^MemAvailable/ { printf "%d", $2 / 1024 }' /proc/meminfo)
+note "hogs and writers; $available MiB of memory"
 pids=()
 for i in 1 2; do
-	timeout 300 $hog memory 180 2 $i >"$W/hog.$i" 2>&1 &
+	timeout 300 $hog memory $((available / 2)) 2 $i >"$W/hog.$i" 2>&1 &
 	pids+=($!)
 done
 for i in 1 2 3; do
