@@ -437,6 +437,14 @@ static const struct kobj_type lz_sysfs_type = {
 	.release	= lz_sysfs_release,
 };
 
+/* Waits for whoever still has the folder, too. */
+static void lz_sysfs_put(struct lz_sysfs *s)
+{
+	kobject_put(&s->kobj);
+	wait_for_completion(&s->released);
+	kfree(s);
+}
+
 /**
  * lz_sysfs_add - show a loaded target in sysfs
  * @lt: target
@@ -460,7 +468,8 @@ struct lz_sysfs *lz_sysfs_add(struct lz_target *lt)
 	r = kobject_init_and_add(&s->kobj, &lz_sysfs_type, &disk_to_dev(disk)->kobj, "lifezone");
 	if (r) {
 		DMWARN("%s: cannot add the sysfs folder: %pe", lz_target_name(lt), ERR_PTR(r));
-		lz_sysfs_remove(s);
+		/* What was not added must not be deleted. */
+		lz_sysfs_put(s);
 		return NULL;
 	}
 	return s;
@@ -475,7 +484,5 @@ struct lz_sysfs *lz_sysfs_add(struct lz_target *lt)
 void lz_sysfs_remove(struct lz_sysfs *s)
 {
 	kobject_del(&s->kobj);
-	kobject_put(&s->kobj);
-	wait_for_completion(&s->released);
-	kfree(s);
+	lz_sysfs_put(s);
 }

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # proves: each allocation of a load fails in turn, and a tenth of all while the device is used: no harm, no data lost
 # vm: VM_ZNS=size=64M,zone=2M,cap=1M,open=14,active=14
-# timeout: 400
+# timeout: 600
 # kernel: debug
 . tests/vm/lib.sh
 no_udev
@@ -32,7 +32,7 @@ must lz_remove a
 
 note "each allocation of a load"
 failed=0 well=0
-for n in $(seq 400); do
+for n in $(seq 2000); do
 	# The count is this process's, which becomes dmsetup.
 	if bash -c 'echo "$1" >/proc/self/fail-nth; exec dmsetup create a --table "$2"' - "$n" "$table" 2>/dev/null; then
 		must cmp -n 8M "$W/data" /dev/mapper/a
