@@ -123,7 +123,7 @@ static void merge_begin(struct lz *lz)
 		unsigned long flags;
 		struct lz_zone *z;
 
-		if (READ_ONCE(o->zone) == LZ_NONE)
+		if (smp_load_acquire(&o->zone) == LZ_NONE)
 			continue;
 		z = &lz->zone[o->zone];
 		spin_lock_irqsave(&z->lock, flags);
@@ -388,10 +388,10 @@ static bool summaries_written(struct lz *lz)
 		struct lz_open *o = &lz->open[i];
 		struct lz_zone *z;
 
-		if (READ_ONCE(o->zone) == LZ_NONE || o->safe >= o->force)
+		if (smp_load_acquire(&o->zone) == LZ_NONE || o->safe >= o->force)
 			continue;
 		z = &lz->zone[o->zone];
-		if (!z->failed && !z->draining)
+		if (!READ_ONCE(z->failed) && !z->draining)
 			return false;
 	}
 	return true;
@@ -451,7 +451,7 @@ static void ckpt_end(struct lz *lz, int err)
 		lz_map_thaw(lz);
 		lz_meta_release(lz);
 		k->have_victims = false;
-		lz->gc.no_victim = false;
+		WRITE_ONCE(lz->gc.no_victim, false);
 		lz_count(lz, LZ_ST_CHECKPOINTS, 1);
 		lz_trace(lz, LZ_TR_CHECKPOINT, LZ_NONE, 0, 1, 0, k->number, k->nodes);
 	}

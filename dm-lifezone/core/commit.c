@@ -255,7 +255,7 @@ static void commit_end(struct lz *lz)
 	}
 	if (atomic_read(&lz->uncommitted) > 0) {
 		WRITE_ONCE(lz->unc_since, lz->ops->now(lz->ctx));
-		lz->ops->kick_later(lz->ctx, lz->o.commit_ms);
+		lz->ops->kick_later(lz->ctx, READ_ONCE(lz->o.commit_ms));
 	}
 	lz_answer(&c->waiters, 0);
 	if (lz_planted(LZ_PLANT_FLUSH_JOINS_LATE))
@@ -363,12 +363,12 @@ static bool due(struct lz *lz)
 		return true;
 	if (!list_empty(&lz->flush_waiters))
 		return true;
-	if (lz->commit_wanted && (unc || !list_empty(&lz->emptied)))
+	if (READ_ONCE(lz->commit_wanted) && (unc || !list_empty(&lz->emptied)))
 		return true;
-	if (lz->nr_zrec >= LZ_ZRECS / 2)
+	if (READ_ONCE(lz->nr_zrec) >= LZ_ZRECS / 2)
 		return true;
 	return unc && lz->ops->now(lz->ctx) - READ_ONCE(lz->unc_since) >=
-		(u64)lz->o.commit_ms * 1000000;
+		(u64)READ_ONCE(lz->o.commit_ms) * 1000000;
 }
 
 static void commit_start(struct lz *lz)

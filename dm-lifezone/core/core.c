@@ -190,10 +190,11 @@ static int write_try(struct lz *lz, u8 class, u32 want, struct lz_write *w)
 
 int lz_write_begin(struct lz *lz, u8 class, u32 want, struct lz_write *w)
 {
+	u8 mode = READ_ONCE(lz->mode);
 	int err;
 
-	if (unlikely(READ_ONCE(lz->mode) != LZ_MODE_RW))
-		return lz->mode == LZ_MODE_RO ? -EROFS : -EIO;
+	if (unlikely(mode != LZ_MODE_RW))
+		return mode == LZ_MODE_RO ? -EROFS : -EIO;
 	want = min(want, lz->append_max);
 	want = min(want, lz->delta_cap / 16);
 	err = write_try(lz, class, want, w);
@@ -350,7 +351,7 @@ static bool log_stuck(const struct lz *lz)
 {
 	const struct lz_zone *z;
 
-	if (!lz->log_waits || lz->cmds || lz->nr_free || !list_empty(&lz->stale) || lz->loading)
+	if (!lz->log_waits || lz->cmds || READ_ONCE(lz->nr_free) || !list_empty(&lz->stale) || lz->loading)
 		return false;
 	/* What GC holds it lets go when it is done, and it is waiting, too. */
 	list_for_each_entry(z, &lz->ready, list) {
@@ -519,7 +520,7 @@ void lz_get_info(struct lz *lz, struct lz_info *info)
 	u64 i;
 
 	memset(info, 0, sizeof(*info));
-	info->mode = lz->mode;
+	info->mode = READ_ONCE(lz->mode);
 	info->logical_blocks = lz->si.logical_blocks;
 	info->low_water = lz->si.gc_zones + 1;
 	info->budget = lz->budget;
@@ -567,12 +568,18 @@ void lz_get_options(struct lz *lz, struct lz_options *o)
 void lz_set_options(struct lz *lz, const struct lz_options *o)
 {
 	unsigned long flags;
-	u32 keep, i;
+	u32 i;
 
 	spin_lock_irqsave(&lz->place_lock, flags);
-	keep = lz->o.max_open;
-	lz->o = *o;
-	lz->o.max_open = keep;
+	/* All but max_open, which is for the next load. */
+	lz->o.policy = o->policy;
+	lz->o.reset = o->reset;
+	lz->o.finish = o->finish;
+	lz->o.isolation = o->isolation;
+	lz->o.map_cache_mb = o->map_cache_mb;
+	/* These are read without the lock. */
+	WRITE_ONCE(lz->o.victim, o->victim);
+	WRITE_ONCE(lz->o.commit_ms, o->commit_ms);
 	/* Everybody asks placement again. */
 	for (i = 0; i < 2 * LZ_NR_CLASSES; i++)
 		WRITE_ONCE(lz->cur[i / LZ_NR_CLASSES][i % LZ_NR_CLASSES], NULL);

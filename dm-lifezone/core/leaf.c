@@ -82,7 +82,7 @@ static struct lz_cached *take_spare(struct lz *lz)
 	struct lz_node *node;
 
 	/* Nobody but the machine wants any. */
-	if (!lz->loading && !lz->stopping)
+	if (!lz->loading && !READ_ONCE(lz->stopping))
 		by -= min_t(u64, by, LZ_LEAF_HOLD_MS * 1000000ull);
 	if (!lz->leaf_spare && !drop_one(lz, by)) {
 		lz->ops->kick_later(lz->ctx, LZ_LEAF_HOLD_MS);

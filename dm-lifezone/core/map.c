@@ -484,10 +484,11 @@ static int discard_extent(struct lz *lz, u64 lba, u64 n)
 
 int lz_discard(struct lz *lz, u64 lba, u64 nblocks)
 {
+	u8 mode = READ_ONCE(lz->mode);
 	int err;
 
-	if (unlikely(lz->mode != LZ_MODE_RW))
-		return lz->mode == LZ_MODE_RO ? -EROFS : -EIO;
+	if (unlikely(mode != LZ_MODE_RW))
+		return mode == LZ_MODE_RO ? -EROFS : -EIO;
 	if (nblocks >= LZ_EXTENT_MIN) {
 		err = discard_extent(lz, lba, nblocks);
 		if (err) {

@@ -47,7 +47,7 @@ static u32 pick(struct lz *lz)
 	u32 best = LZ_NONE, aside = LZ_NONE, i;
 	u64 top = 0, now = atomic64_read(&lz->write_seq);
 	u32 room = lz->g.zone_cap - DIV_ROUND_UP(lz->g.zone_cap, LZ_SUMMARY_ENTRIES + 1);
-	u8 how = lz->o.victim;
+	u8 how = READ_ONCE(lz->o.victim);
 	bool pressed;
 
 	pace_in(lz, &in);
@@ -58,12 +58,13 @@ static u32 pick(struct lz *lz)
 	for (i = 0; i < lz->g.nr_zones; i++) {
 		struct lz_zone *z = &lz->zone[i];
 		u32 valid = atomic_read(&z->valid);
+		u8 state = READ_ONCE(z->state);
 		u64 score;
 
-		if ((z->state != LZ_ZS_FULL && z->state != LZ_ZS_BAD) || !valid ||
+		if ((state != LZ_ZS_FULL && state != LZ_ZS_BAD) || !valid ||
 		    z->draining || z->gc_ckpt > lz->ckpt.number)
 			continue;
-		if (z->state == LZ_ZS_BAD) {
+		if (state == LZ_ZS_BAD) {
 			aside = i;
 			continue;
 		}
@@ -379,7 +380,7 @@ static bool slots_step(struct lz *lz)
 		if (s->state == LZ_SL_RESERVE)
 			slot_append(lz, s);
 		/* A stop does not wait for room: what was not copied stays where it is. */
-		if (s->state == LZ_SL_RESERVE && lz->stopping) {
+		if (s->state == LZ_SL_RESERVE && READ_ONCE(lz->stopping)) {
 			s->state = LZ_SL_IDLE;
 			lz->progress = true;
 		}
@@ -409,6 +410,7 @@ static void victim_end(struct lz *lz)
 	struct lz_gc *gc = &lz->gc;
 	struct lz_zone *z = &lz->zone[gc->victim];
 	u32 left = atomic_read(&z->valid);
+	u32 want;
 
 	if (z->gc_ckpt == ~0ull) {
 		/* Some of it cannot be read; it stays. */
@@ -424,8 +426,9 @@ static void victim_end(struct lz *lz)
 		z->gc_ckpt = lz->ckpt.number + (lz->ckpt.state == LZ_CK_IDLE ? 1 : 2);
 		lz_ckpt_want(lz);
 	}
-	if (gc->want)
-		gc->want--;
+	want = READ_ONCE(gc->want);
+	if (want)
+		WRITE_ONCE(gc->want, want - 1);
 	if (z->state == LZ_ZS_BAD)
 		gc->aside = 0;
 	gc->state = LZ_GC_IDLE;
@@ -468,21 +471,21 @@ static void gc_begin(struct lz *lz)
 	struct lz_zone *z;
 
 	pace_in(lz, &in);
-	if (!lz_pace_gc_due(&in) && !gc->want && !aside_due(lz)) {
-		gc->no_victim = false;
+	if (!lz_pace_gc_due(&in) && !READ_ONCE(gc->want) && !aside_due(lz)) {
+		WRITE_ONCE(gc->no_victim, false);
 		if (lz->pacing) {
 			WRITE_ONCE(lz->pacing, false);
 			lz_feed(lz);
 		}
 		return;
 	}
-	if (gc->no_victim)
+	if (READ_ONCE(gc->no_victim))
 		return;
 	gc->victim = pick(lz);
 	if (gc->victim == LZ_NONE) {
 		WRITE_ONCE(gc->none_at, atomic64_read(&lz->write_seq));
 		WRITE_ONCE(gc->no_victim, true);
-		gc->want = 0;
+		WRITE_ONCE(gc->want, 0);
 		/* Counts may lag behind overwrites: settle them. */
 		if (atomic_read(&lz->active->used) || lz->active->nr_ext)
 			lz_ckpt_want(lz);
@@ -518,7 +521,7 @@ void lz_gc_step(struct lz *lz)
 	bool idle;
 
 	if (gc->state == LZ_GC_IDLE) {
-		if (!lz->stopping && !lz->loading)
+		if (!READ_ONCE(lz->stopping) && !lz->loading)
 			gc_begin(lz);
 		return;
 	}
@@ -538,7 +541,7 @@ void lz_gc_step(struct lz *lz)
 	idle = slots_step(lz);
 	if (gc->state == LZ_GC_ENTRIES && gc->pos == gc->n) {
 		lz->progress = true;
-		if (lz->stopping) {
+		if (READ_ONCE(lz->stopping)) {
 			gc->state = LZ_GC_DRAIN;
 		} else if (gc->scan) {
 			gc->state = gc->leaf < lz->map.n[0] ? LZ_GC_SCAN : LZ_GC_DRAIN;

@@ -186,7 +186,7 @@ u64 lz_log_free(struct lz *lz)
 	u64 n;
 
 	zones = lz->si.meta_zones > lz->nr_meta ? lz->si.meta_zones - lz->nr_meta : 0;
-	zones = min(zones, lz->nr_free);
+	zones = min(zones, READ_ONCE(lz->nr_free));
 	n = (u64)zones * (lz->g.zone_cap - 1);
 	for (i = 0; i < 2; i++) {
 		if (lz->stream[i].zone != LZ_NONE && lz->stream[i].off + 1 < lz->g.zone_cap)

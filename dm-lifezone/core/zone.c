@@ -110,7 +110,6 @@ struct lz_open *lz_open_slot(struct lz *lz, struct lz_zone *z, bool gc)
 
 	while (o->zone != LZ_NONE)
 		o++;
-	o->zone = lz_zone_nr(lz, z);
 	o->gc = gc;
 	o->finish = false;
 	o->busy = false;
@@ -119,6 +118,8 @@ struct lz_open *lz_open_slot(struct lz *lz, struct lz_zone *z, bool gc)
 	o->got = 0;
 	o->safe = 0;
 	o->force = 0;
+	/* Last: the machine looks without the lock; pairs with its acquires. */
+	smp_store_release(&o->zone, lz_zone_nr(lz, z));
 	lz->nr_open++;
 	spin_lock_irqsave(&z->lock, flags);
 	z->closing = false;
@@ -442,7 +443,7 @@ static void close_zone(struct lz *lz, struct lz_zone *z, u8 state)
 	if (!atomic_read(&z->valid))
 		lz_zone_emptied(lz, z);
 	lz->progress = true;
-	lz->gc.no_victim = false;
+	WRITE_ONCE(lz->gc.no_victim, false);
 	lz->gc.aside = 0;
 	lz_feed(lz);
 }
@@ -605,7 +606,7 @@ void lz_zones_step(struct lz *lz)
 		struct lz_zone *z;
 		enum step step;
 
-		if (READ_ONCE(o->zone) == LZ_NONE || o->busy)
+		if (smp_load_acquire(&o->zone) == LZ_NONE || o->busy)
 			continue;
 		z = &lz->zone[o->zone];
 		if (z->draining)
