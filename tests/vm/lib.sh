@@ -25,6 +25,8 @@ must() { "$@" || fail "status $?: $*"; }
 mustnt() { if "$@"; then fail "succeeded but must not: $*"; fi; }
 # equal GOT WANTED WHAT
 equal() { [ "$1" = "$2" ] || fail "${3:-value}: got '$1', want '$2'"; }
+# slow_kernel: one of "make debug", where everything takes several times as long
+slow_kernel() { case $(uname -r) in *-debug | *-kcsan) ;; *) return 1 ;; esac; }
 # Bounds are for the stock kernel; others are slower (run).
 timeout() {
 	case $1 in

@@ -12,7 +12,16 @@ emulated=$(make_nullb size=128 zone_size=4 zone_capacity=2 zone_append_max_secto
 # All combinations of three options; the others so that every pair of two occurs.
 victims=(cost_benefit greedy) resets=(lazy eager) finishes=(never mismatch)
 isolations=(persistent initial) policies=(zenfs wla sla) devs=("$native" "$emulated")
-for i in {0..11}; do
+all_mapped() {
+	local mapped
+	mapped=$(lz_status f mapped_blocks)
+	[ "${mapped%/*}" = "${mapped#*/}" ]
+}
+
+runs=({0..11})
+# Every value once; no other would show such a kernel anything new.
+! slow_kernel || runs=(1 5 10)
+for i in "${runs[@]}"; do
 	p=$((i / 4)) f=$((i / 2 % 2)) g=$((i % 2))
 	opts="policy ${policies[p]} finish ${finishes[f]} gc_isolation ${isolations[g]}"
 	opts+=" victim ${victims[(p + f + g) % 2]} reset ${resets[(p + f) % 2]}"
@@ -23,8 +32,8 @@ for i in {0..11}; do
 	must lz_create f "$dev" max_open 4 $opts
 	must timeout 120 tests/vm/versions.py write /dev/mapper/f "$W/versions" -s "$i"
 	[ "$(lz_status f gc_copies)" -gt 0 ] || fail "nothing was cleaned"
-	mapped=$(lz_status f mapped_blocks)
-	equal "${mapped%/*}" "${mapped#*/}" "mapped blocks"
+	# A block GC is about to map is counted twice for a moment.
+	wait_for 10 all_mapped || fail "mapped blocks: $(lz_status f mapped_blocks)"
 	must lz_remove f
 	lz_check "$dev"
 	must lz_create f "$dev" max_open 4
