@@ -198,7 +198,7 @@ static int examine(struct drive *d, struct repair_args *a)
 
 static int write_it(struct drive *d, struct repair_args *a, const struct rebuild_report *r)
 {
-	int err = lz_rebuild_end(d->lz, d->z, r->roll);
+	int err = rebuild_write(d->lz, d->z, r->roll);
 
 	if (!err && fsync(d->fd))
 		err = -errno;
