@@ -9,9 +9,10 @@ Stack: drive, lz-cut (tests/kernel/cut.c), lifezone, file system.  A round: the 
 runs, in some with suspends and table reloads; at some moment the power goes, and with
 it what the drive had not been asked to keep; everything is taken down; the drive is back.
 Then "lifezone check" is clean, the file system mounts and its own fsck is content, and
-all that was acknowledged is there.  The file system is made only once.
+all that was acknowledged is there.
 
-LZ_TEST_CUTS: rounds.  LZ_TEST_SEED: what is drawn, the cuts included, is drawn again.
+LZ_TEST_CUTS: rounds.  LZ_TEST_FRESH: after so many of them all is made anew, from format
+on.  LZ_TEST_SEED: what is drawn, the cuts included, is drawn again.
 """
 import ctypes
 import mmap
@@ -29,6 +30,7 @@ import acked
 import dm
 
 CUTS = int(os.environ.get("LZ_TEST_CUTS") or 40)
+FRESH = int(os.environ.get("LZ_TEST_FRESH") or 20)
 SEED = int(os.environ.get("LZ_TEST_SEED") or random.SystemRandom().randrange(10**9))
 TOP = "/dev/mapper/l"
 W = "/tmp/lz"
@@ -190,7 +192,7 @@ class Stack:
             self.sectors = int(f.read())
         self.drive = drive
         self.power(random.Random(SEED))
-        run("lifezone format --quiet /dev/mapper/cut")
+        run("lifezone format --quiet --force /dev/mapper/cut")
         self.table = run("lifezone table /dev/mapper/cut").strip()
         dm.create("l", self.table)
 
@@ -305,9 +307,9 @@ def check_filled(where):
     return n
 
 
-def main():
-    load_name, fs, drive, where = sys.argv[1:]
-    say("CUTS=%d LZ_TEST_SEED=%d" % (CUTS, SEED))
+def use(load_name, fs, drive, where, cuts):
+    """A device and a file system from their making, through these cuts, to an orderly end;
+    how much was acknowledged, and how much the drive lost."""
     stack = Stack(drive)
     run(MKFS[fs] + " " + TOP)
     mount(fs, where)
@@ -316,7 +318,7 @@ def main():
     log = Log(W + "/acked")
     load = {"files": Files, "rocksdb": Rocksdb}[load_name](where, log)
     lost = 0
-    for i in range(1, CUTS + 1):
+    for i in cuts:
         rnd = random.Random(SEED * 1000 + i)
         pid = child(work, load, where, rnd)
         while not os.path.exists(log.path) or os.stat(log.path).st_size == len(log.all) * 16:
@@ -343,7 +345,18 @@ def main():
     umount(where)
     say(dm.status("l"))
     stack.down()
-    say("%d cuts, %d acknowledged, %d blocks lost on the way" % (CUTS, log.count, lost))
+    os.unlink(log.path)
+    return log.count, lost
+
+
+def main():
+    say("CUTS=%d LZ_TEST_FRESH=%d LZ_TEST_SEED=%d" % (CUTS, FRESH, SEED))
+    acknowledged = lost = 0
+    for first in range(1, CUTS + 1, FRESH):
+        a, b = use(*sys.argv[1:], range(first, min(first + FRESH, CUTS + 1)))
+        acknowledged += a
+        lost += b
+    say("%d cuts, %d acknowledged, %d blocks lost on the way" % (CUTS, acknowledged, lost))
 
 
 try:
