@@ -120,7 +120,8 @@ help:
 # help:   make mutants N=700  small changes to the core by a program: are they noticed? (hours)
 # help:   make kunit        the core under the kernel's KUnit (UML)
 # help:   make guest T=PAT  guest tests, tests/vm/t/PAT*.sh
-# help:                       CUTS=500 T=cut-: so many power cuts below each file system (40)
+# help:                       CUTS=500 T=cut-: so many power cuts below each file system (40);
+# help:                       LZ_TEST_FRESH=N: a new file system after every N of them (20)
 # help:   make logs N=20    every cut of what the module told a drive in N short loads (SEED=)
 # help:   make lint         checkpatch, sparse, shellcheck, compiler warnings
 # help:   make analyze      gcc's and clang's analyzers on the core, Coccinelle on the module

@@ -79,25 +79,45 @@ static bool read_node(struct dump *p, u16 type, u16 level, u64 addr, u64 index, 
 	return true;
 }
 
-/* The superblock: either copy of either root zone. */
-static void find_super(struct dump *p)
+static bool younger_super(const struct dump *p, const struct lz_super *s)
 {
-	void *b = lz_alloc_blocks(1);
+	u64 epoch = le64_to_cpu(s->h.epoch), have = le64_to_cpu(p->super.h.epoch);
+
+	return epoch > have || (epoch == have &&
+				le64_to_cpu(s->h.seq) > le64_to_cpu(p->super.h.seq));
+}
+
+/* The first valid copy in @zone, 0 or 1; false: none. */
+static bool super_of(struct dump *p, u32 zone, struct lz_super *s)
+{
 	char why[256];
 	u32 i;
 
-	for (i = 0; b && i < 4 && i / 2 < p->d->g.nr_zones && !p->have_super; i++) {
-		u64 addr = (u64)(i / 2) * p->d->g.zone_blocks + i % 2;
+	for (i = 0; i < LZ_SUPER_COPIES; i++) {
+		u64 addr = (u64)zone * p->d->g.zone_blocks + i;
 
-		if (!drive_read(p->d, addr, 1, b) ||
-		    !valid_at(p, b, LZ_BT_SUPER, 0, addr, ~0ull, 0, why, sizeof(why)))
-			continue;
-		memcpy(&p->super, b, sizeof(p->super));
-		memcpy(p->uuid, p->super.h.uuid, LZ_UUID_SIZE);
-		p->by_uuid = true;
-		p->have_super = true;
+		if (drive_read(p->d, addr, 1, s) &&
+		    valid_at(p, s, LZ_BT_SUPER, 0, addr, ~0ull, 0, why, sizeof(why)))
+			return true;
 	}
-	lz_free_blocks(b);
+	return false;
+}
+
+/* The superblock: of the two root zones the one that was written later. */
+static void find_super(struct dump *p)
+{
+	struct lz_super *s = lz_alloc_blocks(1);
+	u32 i;
+
+	for (i = 0; s && i < 2 && i < p->d->g.nr_zones; i++) {
+		if (super_of(p, i, s) && (!p->have_super || younger_super(p, s))) {
+			memcpy(&p->super, s, sizeof(p->super));
+			p->have_super = true;
+		}
+	}
+	lz_free_blocks(s);
+	memcpy(p->uuid, p->super.h.uuid, LZ_UUID_SIZE);
+	p->by_uuid = p->have_super;
 }
 
 static bool newer_root(const struct dump *p, const struct lz_root *r)
@@ -711,12 +731,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		else
 			a->arg[a->nr++] = arg;
 		return 0;
-	case ARGP_KEY_END:
-		if (!a->path)
-			usage_error(state, "which device?");
-		return 0;
 	}
-	return ARGP_ERR_UNKNOWN;
+	return parse_device(key, arg, state, &a->path);
 }
 
 static const struct argp_child children[] = { IMAGE_CHILD, { 0 } };

@@ -36,17 +36,8 @@ static error_t parse_probe(int key, char *arg, struct argp_state *state)
 	case OPT_JSON:
 		a->json = true;
 		return 0;
-	case ARGP_KEY_ARG:
-		if (a->path)
-			usage_error(state, "one device only, not also '%s'", arg);
-		a->path = arg;
-		return 0;
-	case ARGP_KEY_END:
-		if (!a->path)
-			usage_error(state, "which device?");
-		return 0;
 	}
-	return ARGP_ERR_UNKNOWN;
+	return parse_device(key, arg, state, &a->path);
 }
 
 static const struct argp_child children[] = { IMAGE_CHILD, { 0 } };

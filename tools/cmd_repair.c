@@ -51,19 +51,12 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case 'v':
 		a->verbose = true;
 		return 0;
-	case ARGP_KEY_ARG:
-		if (a->path)
-			usage_error(state, "one device only, not also '%s'", arg);
-		a->path = arg;
-		return 0;
-	case ARGP_KEY_END:
-		if (!a->path)
-			usage_error(state, "which device?");
+	case ARGP_KEY_SUCCESS:
 		if (a->dry && a->yes)
 			usage_error(state, "--dry-run and --yes exclude one another");
 		return 0;
 	}
-	return ARGP_ERR_UNKNOWN;
+	return parse_device(key, arg, state, &a->path);
 }
 
 static const struct argp_child children[] = { IMAGE_CHILD, { 0 } };
@@ -198,7 +191,7 @@ static int examine(struct drive *d, struct repair_args *a)
 
 static int write_it(struct drive *d, struct repair_args *a, const struct rebuild_report *r)
 {
-	int err = lz_rebuild_end(d->lz, d->z, r->roll);
+	int err = rebuild_write(d->lz, d->z, r->roll);
 
 	if (!err && fsync(d->fd))
 		err = -errno;

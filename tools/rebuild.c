@@ -296,15 +296,12 @@ typedef int (*record_fn)(struct rebuild *b, const struct lz_jrec *r, bool certai
 static int each_record(struct rebuild *b, const struct lz_jrec *rec, u32 n, bool certain,
 		       record_fn fn, void *arg)
 {
-	static const u8 order[] = {
-		LZ_JR_ZOPEN, LZ_JR_ZBAD, LZ_JR_DISCARD, LZ_JR_MAP, LZ_JR_ZSUM,
-	};
 	int err = 0;
 	u32 i, k;
 
-	for (k = 0; k < ARRAY_SIZE(order); k++)
+	for (k = 0; k < LZ_JREC_TYPES; k++)
 		for (i = 0; i < n && !err; i++)
-			if (lz_jrec_type(&rec[i]) == order[k])
+			if (lz_jrec_type(&rec[i]) == lz_jrec_order[k])
 				err = fn(b, &rec[i], certain, arg);
 	return err;
 }
@@ -392,36 +389,6 @@ static int apply_map(struct rebuild *b, const struct lz_jrec *r, bool certain, v
 	return err;
 }
 
-static int apply_zone(struct rebuild *b, const struct lz_jrec *r)
-{
-	u64 v = lz_jrec_b(r);
-	struct lz_zone *z;
-
-	if (lz_jrec_lba(r) < 2 || lz_jrec_lba(r) >= b->lz->si.nr_zones)
-		return 0;
-	z = &b->lz->zone[lz_jrec_lba(r)];
-	switch (lz_jrec_type(r)) {
-	case LZ_JR_ZOPEN:
-		z->life++;
-		z->class = lz_jrec_len(r);
-		z->gen = v;
-		z->flags = v >> 32;
-		z->head = LZ_NO_OFFSET;
-		z->sum_seq = 0;
-		z->need = 0;
-		break;
-	case LZ_JR_ZSUM:
-		z->head = v;
-		z->sum_seq = v >> 32;
-		z->need = max_t(u64, z->need, (u64)(u32)v + lz_jrec_len(r));
-		break;
-	case LZ_JR_ZBAD:
-		z->flags |= LZ_ZF_BAD | LZ_ZF_SCAN;
-		break;
-	}
-	return 0;
-}
-
 static int apply(struct rebuild *b, const struct lz_jrec *r, bool certain, void *arg)
 {
 	u64 addr = lz_jrec_b(r);
@@ -433,7 +400,9 @@ static int apply(struct rebuild *b, const struct lz_jrec *r, bool certain, void 
 	}
 	if (lz_jrec_type(r) == LZ_JR_MAP || lz_jrec_type(r) == LZ_JR_DISCARD)
 		return apply_map(b, r, certain, arg);
-	return apply_zone(b, r);
+	if (lz_jrec_lba(r) >= 2 && lz_jrec_lba(r) < b->lz->si.nr_zones)
+		lz_jrec_to_zone(&b->lz->zone[lz_jrec_lba(r)], r);
+	return 0;
 }
 
 static const struct lz_root *first_of(const struct rebuild *b, u64 epoch)
@@ -1290,7 +1259,7 @@ int rebuild(struct lz *lz, const struct lz_zone_report *rep, struct rebuild_repo
 	int err;
 
 	memset(r, 0, sizeof(*r));
-	err = lz_rebuild_begin(lz);
+	err = lz_setup(lz);
 	if (!err)
 		err = scan_drive(&b.s, lz, rep);
 	if (err)

@@ -93,11 +93,29 @@ static int add_bad(struct scan *s, u64 addr)
 	return 0;
 }
 
-/* Reads blocks of @zone one at a time where they cannot be read together. */
-static bool readable(struct scan *s, u32 zone, u32 off, u32 i, bool together)
+/* Of one block of a zone; @block is NULL if it cannot be read. */
+typedef int (*block_fn)(struct scan *s, u32 zone, u32 off, const void *block, void *arg);
+
+/* Calls @fn for all that is written of @zone, until it fails. Reads what it can at a time. */
+static int each_block(struct scan *s, u32 zone, block_fn fn, void *arg)
 {
-	return together || !lz_read_sync(s->lz, lz_zone_addr(s->lz, zone, off + i), 1,
-					 s->buf + (size_t)i * LZ_BLOCK_SIZE);
+	u32 have = scan_have(s, zone), off, n, i;
+	bool together;
+	int err = 0;
+
+	for (off = 0; off < have && !err; off += n) {
+		n = min3_u32(have - off, PIECE, s->lz->append_max);
+		together = !lz_read_sync(s->lz, lz_zone_addr(s->lz, zone, off), n, s->buf);
+		for (i = 0; i < n && !err; i++) {
+			u8 *block = s->buf + (size_t)i * LZ_BLOCK_SIZE;
+			bool ok = together || !lz_read_sync(s->lz,
+							    lz_zone_addr(s->lz, zone, off + i), 1,
+							    block);
+
+			err = fn(s, zone, off + i, ok ? block : NULL, arg);
+		}
+	}
+	return err;
 }
 
 static bool comes_before(const struct scan_block *a, const struct scan_block *b)
@@ -168,25 +186,19 @@ static int drop_odd(struct scan *s, u32 first)
 	return err;
 }
 
+static int log_block(struct scan *s, u32 zone, u32 off, const void *block, void *arg)
+{
+	u64 addr = lz_zone_addr(s->lz, zone, off);
+
+	(void)arg;
+	return block && whole(s, block, addr) ? add_block(s, block, addr) : add_bad(s, addr);
+}
+
 static int scan_zone(struct scan *s, u32 zone)
 {
-	u32 have = scan_have(s, zone), first = s->nr, off, n, i;
-	bool together;
-	int err = 0;
+	u32 first = s->nr;
+	int err = each_block(s, zone, log_block, NULL);
 
-	for (off = 0; off < have && !err; off += n) {
-		n = min3_u32(have - off, PIECE, s->lz->append_max);
-		together = !lz_read_sync(s->lz, lz_zone_addr(s->lz, zone, off), n, s->buf);
-		for (i = 0; i < n && !err; i++) {
-			u64 addr = lz_zone_addr(s->lz, zone, off + i);
-			const void *block = s->buf + (size_t)i * LZ_BLOCK_SIZE;
-
-			if (readable(s, zone, off, i, together) && whole(s, block, addr))
-				err = add_block(s, block, addr);
-			else
-				err = add_bad(s, addr);
-		}
-	}
 	return err ? err : drop_odd(s, first);
 }
 
@@ -245,13 +257,16 @@ static int add_root(struct scan *s, u64 addr, const struct lz_root *r)
 	return 0;
 }
 
-static int root_block(struct scan *s, u32 zone, u32 off, const void *block, u64 *last)
+static int root_block(struct scan *s, u32 zone, u32 off, const void *block, void *arg)
 {
 	struct lz_want w = {
 		.uuid = s->lz->si.uuid, .type = LZ_BT_ROOT,
 		.addr = lz_zone_addr(s->lz, zone, off),
 	};
+	u64 *last = arg;
 
+	if (!block)
+		return 0;
 	if (lz_valid(block, &w, NULL, 0)) {
 		const struct lz_root *r = block;
 
@@ -278,19 +293,10 @@ static int root_block(struct scan *s, u32 zone, u32 off, const void *block, u64 
 
 static int scan_roots(struct scan *s, u32 zone)
 {
-	u32 have = scan_have(s, zone), copies = s->nr_copy, off, n, i;
-	bool together;
+	u32 have = scan_have(s, zone), copies = s->nr_copy;
 	u64 last = 0;
-	int err = 0;
+	int err = each_block(s, zone, root_block, &last);
 
-	for (off = 0; off < have && !err; off += n) {
-		n = min3_u32(have - off, PIECE, s->lz->append_max);
-		together = !lz_read_sync(s->lz, lz_zone_addr(s->lz, zone, off), n, s->buf);
-		for (i = 0; i < n && !err; i++)
-			if (readable(s, zone, off, i, together))
-				err = root_block(s, zone, off + i,
-						 s->buf + (size_t)i * LZ_BLOCK_SIZE, &last);
-	}
 	if (!err && have && (s->nr_copy == copies ||
 			     lz_addr_off(s->lz, s->copy[s->nr_copy - 1].addr) + 1 < have))
 		s->tail = true;

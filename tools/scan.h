@@ -200,9 +200,14 @@ struct rebuild_report {
 
 /*
  * Fills in @lz, new but for its superblock, from what lies on the drive. Nothing is
- * written; lz_rebuild_end() would write it. -EUCLEAN: nothing to build from.
+ * written; rebuild_write() would write it. -EUCLEAN: nothing to build from.
  */
 int rebuild(struct lz *lz, const struct lz_zone_report *rep, struct rebuild_report *r);
 void rebuild_report_free(struct rebuild_report *r);
+/*
+ * rewrite.c: writes it. @roll: to the other root zone, with new superblocks. Cut short, it
+ * leaves what a rebuild can begin with again.
+ */
+int rebuild_write(struct lz *lz, struct lz_zone_report *rep, bool roll);
 
 #endif /* LIFEZONE_SCAN_H */

@@ -91,6 +91,17 @@ void uuid_text(const u8 *uuid, char text[37])
 	uuid_unparse_lower(uuid, text);
 }
 
+error_t parse_device(int key, char *arg, struct argp_state *state, const char **path)
+{
+	if (key == ARGP_KEY_ARG && *path)
+		usage_error(state, "one device only, not also '%s'", arg);
+	if (key == ARGP_KEY_END && !*path)
+		usage_error(state, "which device?");
+	if (key == ARGP_KEY_ARG)
+		*path = arg;
+	return key == ARGP_KEY_ARG || key == ARGP_KEY_END ? 0 : ARGP_ERR_UNKNOWN;
+}
+
 void parse_args(const struct argp *argp, const char *name, int argc, char **argv, void *input)
 {
 	char full[32];

@@ -393,9 +393,12 @@ static bool is_quiet(struct lz *lz)
  */
 static void watch_room(struct lz *lz, bool starved)
 {
-	bool quiet = is_quiet(lz);
+	bool quiet;
 	u32 lost;
 
+	if (!starved && !lz->spent)
+		return;
+	quiet = is_quiet(lz);
 	if (!quiet)
 		WRITE_ONCE(lz->spent, false);
 	if (!quiet || !starved || lz->tight)

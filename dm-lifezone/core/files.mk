@@ -5,8 +5,8 @@
 # Pure decisions and encoding: need nothing else.
 LZ_CORE_PURE := place victim pace reclaim options log
 # The device.
-LZ_CORE_DEVICE := core layout super recover replay map leaf tree zone reset stream commit node \
-	checkpoint relocate check
+LZ_CORE_DEVICE := core layout super setup recover replay adopt map leaf tree zone reset stream \
+	commit node checkpoint relocate check
 LZ_CORE := $(LZ_CORE_PURE) $(LZ_CORE_DEVICE)
 
 # Unit tests, in ../tests.

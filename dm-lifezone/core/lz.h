@@ -58,8 +58,6 @@
 
 #define LZ_RING			8192u	/* unsummarised blocks of an open zone, at most */
 #define LZ_NODE_BUFS		2u
-#define LZ_SUPER_COPIES		2u	/* at the front of a root zone */
-#define LZ_ROOT_COPIES		2u
 #define LZ_LOG_TRIES		4u	/* failed writes in a row the log bears */
 #define LZ_FINISH_TRIES		3u	/* before a zone is taken for read-only */
 #define LZ_READ_TRIES		3u	/* reads of a block by us before it is lost */
@@ -733,6 +731,7 @@ int lz_super_read(struct lz *lz, struct lz_super_info *si, bool quiet);
 int lz_root_find(struct lz *lz, const struct lz_zone_report *rep, struct lz_root *root);
 int lz_read_sync(struct lz *lz, u64 addr, u32 n, void *buf);
 int lz_cmd_sync(struct lz *lz, struct lz_cmd *c);
+int lz_flush_sync(struct lz *lz);
 /* replay.c */
 struct lz_name {
 	u64 addr;
@@ -768,11 +767,48 @@ int lz_replay(struct lz *lz, const struct lz_zone_report *rep, const struct lz_r
 	      struct lz_replay *r);
 void lz_replay_free(struct lz_replay *r);
 void *lz_grow(void *old, u32 *max, u32 need, size_t size);
+/* Types of records, and in which order those of a commit are applied. */
+#define LZ_JREC_TYPES	5
+extern const u8 lz_jrec_order[LZ_JREC_TYPES];
+void lz_jrec_to_zone(struct lz_zone *z, const struct lz_jrec *rec);
+/* Blocks of a zone that may hold something. */
+static inline u32 lz_zone_written(const struct lz *lz, const struct lz_zone_report *rep)
+{
+	return rep->cond == LZ_COND_FULL ? lz->g.zone_cap : min(rep->wp, lz->g.zone_cap);
+}
+
+/* setup.c */
+int lz_setup(struct lz *lz);
+void lz_free_zone_add(struct lz *lz, struct lz_zone *z);
+int lz_open_journal(struct lz *lz);
+int lz_first_checkpoint(struct lz *lz);
 int lz_load_empty(struct lz *lz, const struct lz_super_info *si);
+
+/**
+ * struct lz_load - a load
+ * @r: what the journal said
+ * @rep: by zone, as the drive reports it and as it is changed since
+ * @named: by block of a zone: a summary names it
+ * @buf: two blocks
+ * @stale: zones reset so far
+ * @ro: nothing is written
+ */
+struct lz_load {
+	struct lz_replay r;
+	struct lz_zone_report *rep;
+	u8 *named;
+	void *buf;
+	u32 stale;
+	bool ro;
+};
+
+/* adopt.c: zones as the drive has them */
+int lz_reconcile(struct lz *lz, struct lz_load *l, u32 node_zone);
+void lz_load_finish(struct lz *lz, struct lz_load *l, u32 zone);
+int lz_load_reset(struct lz *lz, struct lz_load *l, u32 zone);
+void lz_keep_bad(struct lz_zone *z);
 /* A repair raises the epoch by more than a recovery, so that one cut short is known. */
 #define LZ_REPAIR_EPOCHS	2u
-int lz_rebuild_begin(struct lz *lz);
-int lz_rebuild_end(struct lz *lz, struct lz_zone_report *rep, bool roll);
 /* commit.c */
 void lz_commit_step(struct lz *lz);
 void lz_journal_lost(struct lz *lz);

@@ -86,6 +86,37 @@ static int replay_discard(struct lz *lz, const struct lz_jrec *rec)
 	return 0;
 }
 
+/* lz_jrec_to_zone - @z as it is after what journal record @rec says of it. */
+void lz_jrec_to_zone(struct lz_zone *z, const struct lz_jrec *rec)
+{
+	u64 b = lz_jrec_b(rec);
+
+	switch (lz_jrec_type(rec)) {
+	case LZ_JR_ZOPEN:
+		/*
+		 * The zone table may be younger than the journal's first records: what
+		 * they say of a life before must not be taken for this one's.
+		 */
+		z->life++;
+		z->state = LZ_ZS_OPEN;
+		z->class = lz_jrec_len(rec);
+		z->gen = b;
+		z->flags = b >> 32;
+		z->head = LZ_NO_OFFSET;
+		z->sum_seq = 0;
+		z->need = 0;
+		break;
+	case LZ_JR_ZSUM:
+		z->head = b;
+		z->sum_seq = b >> 32;
+		z->need = max(z->need, z->head + lz_jrec_len(rec));
+		break;
+	case LZ_JR_ZBAD:
+		z->flags |= LZ_ZF_BAD | LZ_ZF_SCAN;
+		break;
+	}
+}
+
 static int replay_zone(struct lz *lz, const struct lz_jrec *rec, struct lz_replay *r)
 {
 	u64 zone = lz_jrec_lba(rec), b = lz_jrec_b(rec);
@@ -101,26 +132,11 @@ static int replay_zone(struct lz *lz, const struct lz_jrec *rec, struct lz_repla
 	case LZ_JR_ZOPEN:
 		if (z->state == LZ_ZS_META)
 			return bad_record(lz, rec, "the metadata log is in it");
-		/*
-		 * The zone table may be younger than the journal's first records: what
-		 * they say of a life before must not be taken for this one's.
-		 */
-		z->life++;
-		z->state = LZ_ZS_OPEN;
-		z->class = lz_jrec_len(rec);
-		z->gen = b;
-		z->flags = b >> 32;
-		z->head = LZ_NO_OFFSET;
-		z->sum_seq = 0;
-		z->need = 0;
 		break;
 	case LZ_JR_ZSUM:
 		if (lz_jrec_len(rec) > LZ_SUM_BLOCKS ||
 		    (u64)(u32)b + lz_jrec_len(rec) > lz->g.zone_cap)
 			return bad_record(lz, rec, "no such summary");
-		z->head = b;
-		z->sum_seq = b >> 32;
-		z->need = max(z->need, z->head + lz_jrec_len(rec));
 		r->sum = lz_grow(r->sum, &r->max_sum, r->nr_sum + 1, sizeof(*r->sum));
 		if (!r->sum)
 			return -ENOMEM;
@@ -128,10 +144,8 @@ static int replay_zone(struct lz *lz, const struct lz_jrec *rec, struct lz_repla
 			zone, b, lz_jrec_len(rec), z->life,
 		};
 		break;
-	case LZ_JR_ZBAD:
-		z->flags |= LZ_ZF_BAD | LZ_ZF_SCAN;
-		break;
 	}
+	lz_jrec_to_zone(z, rec);
 	lz_zone_touch(lz, z);
 	return 0;
 }
@@ -202,22 +216,23 @@ static int settle_extents(struct lz *lz)
 	return 0;
 }
 
+const u8 lz_jrec_order[LZ_JREC_TYPES] = {
+	LZ_JR_ZOPEN, LZ_JR_ZBAD, LZ_JR_DISCARD, LZ_JR_MAP, LZ_JR_ZSUM,
+};
+
 static int apply(struct lz *lz, const struct lz_jrec *rec, u32 n, struct lz_replay *r)
 {
-	static const u8 order[] = {
-		LZ_JR_ZOPEN, LZ_JR_ZBAD, LZ_JR_DISCARD, LZ_JR_MAP, LZ_JR_ZSUM,
-	};
 	u32 i, k;
 	int err;
 
 	prefetch_leaves(lz, rec, n);
-	for (k = 0; k < ARRAY_SIZE(order); k++) {
+	for (k = 0; k < LZ_JREC_TYPES; k++) {
 		for (i = 0; i < n; i++) {
-			if (lz_jrec_type(&rec[i]) != order[k])
+			if (lz_jrec_type(&rec[i]) != lz_jrec_order[k])
 				continue;
-			if (order[k] == LZ_JR_MAP)
+			if (lz_jrec_order[k] == LZ_JR_MAP)
 				err = replay_map(lz, &rec[i], r);
-			else if (order[k] == LZ_JR_DISCARD)
+			else if (lz_jrec_order[k] == LZ_JR_DISCARD)
 				err = replay_discard(lz, &rec[i]);
 			else
 				err = replay_zone(lz, &rec[i], r);
@@ -335,12 +350,6 @@ static int check_end(struct lz *lz, const struct walk *k, u32 have, u8 *buf)
 	return 0;
 }
 
-/* Blocks of a zone that may hold something. */
-static u32 written(struct lz *lz, const struct lz_zone_report *rep)
-{
-	return rep->cond == LZ_COND_FULL ? lz->g.zone_cap : rep->wp;
-}
-
 /* lz_replay - applies the journal; leaves js where it ended. */
 int lz_replay(struct lz *lz, const struct lz_zone_report *rep, const struct lz_root *root,
 	      struct lz_replay *r)
@@ -366,7 +375,7 @@ int lz_replay(struct lz *lz, const struct lz_zone_report *rep, const struct lz_r
 	lz->zone[k.zone].state = LZ_ZS_META;
 	while (err > 0) {
 		zone = k.zone;
-		have = written(lz, &rep[zone]);
+		have = lz_zone_written(lz, &rep[zone]);
 		if (!linked && have < k.off) {
 			lz_say(lz, 'e',
 			       "root: the journal goes on at zone %u, offset %u, but the zone's write pointer is %u: was it reset, or is a newer root damaged?",
@@ -388,7 +397,7 @@ int lz_replay(struct lz *lz, const struct lz_zone_report *rep, const struct lz_r
 		linked |= zone != k.zone;
 	}
 	if (!err && !lz_planted(LZ_PLANT_JOURNAL_END_UNCHECKED))
-		err = check_end(lz, &k, written(lz, &rep[k.zone]), buf);
+		err = check_end(lz, &k, lz_zone_written(lz, &rep[k.zone]), buf);
 	lz->js->zone = k.zone;
 	lz->jseq = k.seq;
 	lz_free(k.rec);

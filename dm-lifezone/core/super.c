@@ -37,6 +37,20 @@ int lz_read_sync(struct lz *lz, u64 addr, u32 n, void *buf)
 	return lz_cmd_sync(lz, &c);
 }
 
+/*
+ * lz_flush_sync - where only the host died, what was read may be in the drive's cache still.
+ * Zones are reset in the belief that it is durable.
+ */
+int lz_flush_sync(struct lz *lz)
+{
+	struct lz_cmd c = { .op = LZ_OP_FLUSH };
+	int err = lz_cmd_sync(lz, &c);
+
+	if (err)
+		lz_say(lz, 'e', "the drive cannot be flushed: error %d", err);
+	return err;
+}
+
 /* Promises no more, and keeps back no less, than a format of this geometry would. */
 static int check_layout(struct lz *lz, const struct lz_super_info *si, bool quiet)
 {

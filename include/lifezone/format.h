@@ -50,6 +50,10 @@
 /* An offset in a zone that names no block. */
 #define LZ_NO_OFFSET		0xffffffffu
 
+/* At the front of a root zone. */
+#define LZ_SUPER_COPIES	2u
+#define LZ_ROOT_COPIES	2u
+
 /**
  * enum lz_block_type - what a metadata block is
  * @LZ_BT_SUPER: superblock, blocks 0 and 1 of each root zone

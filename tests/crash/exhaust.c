@@ -24,12 +24,12 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <time.h>
+#include "planted.h"
 #include "tiny.h"
 
 #define MAX_STEPS	400u
 #define MAX_ACTIONS	48u
 
-int lz_plant;
 unsigned int yield_depth, yield_in;
 
 /* Here nothing gets in between. */
@@ -364,7 +364,7 @@ static bool from_state(u32 state)
 
 static void usage(void)
 {
-	printf("lzexhaust [--depth N] [--state NUMBER] [--delays N] [--fine] [--plant NUMBER]\n"
+	printf("lzexhaust [--depth N] [--state NUMBER] [--delays N] [--fine] [--plant NAME]\n"
 	       "          [--nested] [--holes] [--tears] [--bad] [--faults]\n");
 }
 
@@ -414,7 +414,8 @@ int main(int argc, char **argv)
 			delays = strtoul(optarg, NULL, 0);
 			break;
 		case 'p':
-			lz_plant = strtoul(optarg, NULL, 0);
+			if (!plant_set(optarg))
+				return 2;
 			break;
 		case 'f':
 			tiny_fine = true;

@@ -15,13 +15,12 @@
 #include <getopt.h>
 #include <signal.h>
 #include <stdio.h>
-#include <strings.h>
 #include <sys/mman.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
-#include "../../dm-lifezone/core/plant.h"
+#include "planted.h"
 #include "world.h"
 
 #define HANG_STEPS	100000u
@@ -29,8 +28,6 @@
 #define MAX_JOBS	64u
 #define MAX_ZONES	512u
 #define MAX_SHOWN	5u		/* failures, of a script */
-
-int lz_plant;
 
 /* Kinds of sites: the commands, by enum lz_op, and then */
 enum { KIND_REPORT = LZ_OP_FLUSH + 1, KIND_ALLOC, NR_KINDS };
@@ -73,15 +70,6 @@ static struct site site;
 static bool armed;			/* sites count */
 static bool child;			/* it has struck */
 static u32 script, nr_sites, running;
-
-#define LZ_PLANT(name, inv, where, what)	\
-	[LZ_PLANT_##name] = #name,
-static const char * const plants[LZ_NR_PLANTS] = {
-#include "../../dm-lifezone/core/plants.h"
-};
-
-#undef LZ_PLANT
-
 static u32 of_kind[NR_KINDS], of_phase[NR_PHASES], outside, failures;
 static u8 zone_state[MAX_ZONES];
 static pid_t pids[MAX_JOBS];
@@ -926,9 +914,8 @@ int main(int argc, char **argv)
 			opt.trace = true;
 			break;
 		case 'p':
-			for (i = 1; i < LZ_NR_PLANTS; i++)
-				if (!strcasecmp(plants[i], optarg))
-					lz_plant = i;
+			if (!plant_set(optarg))
+				return 2;
 			break;
 		default:
 			printf("lzfault [--jobs J] [--every N] [--seed S] [--plant NAME]\n"

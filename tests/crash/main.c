@@ -11,91 +11,20 @@
  * --export leaves images of drives, as some of the cuts leave them, for readers
  * other than core.
  */
-#include <ctype.h>
 #include <getopt.h>
 #include <signal.h>
 #include <stdio.h>
-#include <strings.h>
 #include <sys/mman.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
-#include "../../dm-lifezone/core/plant.h"
+#include "planted.h"
 #include "world.h"
 
 #define STUCK_SECONDS	3u	/* of processor time without a cut */
 #define MAX_JOBS	256u
 #define PLANT_CUTS	5000000u	/* to find a planted bug in, time permitting */
-
-int lz_plant;
-
-/**
- * struct plant - a planted bug
- * @name: in capitals
- * @invariant: number of the invariant it breaks
- * @where: half of the module it is in: CORE, which is ours to find, or SHELL
- * @what: in a few words
- */
-struct plant {
-	const char *name;
-	u32 invariant;
-	enum { NOWHERE, CORE, SHELL } where;
-	const char *what;
-};
-
-#define LZ_PLANT(name, invariant, where, what)	\
-	[LZ_PLANT_##name] = { #name, invariant, where, what },
-static const struct plant plants[LZ_NR_PLANTS] = {
-	[LZ_PLANT_NONE] = { "NONE" },
-#include "../../dm-lifezone/core/plants.h"
-};
-
-#undef LZ_PLANT
-
-static const char * const invariants[] = {
-	[1] = "a block is mapped after its data is there, durably after its data is durable",
-	[2] = "FLUSH and FUA complete when all they cover is durable",
-	[3] = "a zone is reset when neither recovery nor anything in flight can need it",
-	[4] = "after a crash a block holds its last flushed version or a later one, and keeps it",
-	[5] = "discarded and unwritten blocks are zeros; never another block's data",
-	[6] = "a relocated block never replaces a newer write",
-	[7] = "GC, journal and checkpoint can always make progress",
-	[8] = "what fails is set aside, and only what cannot be read is lost",
-	[9] = "a write pointer that is not as expected is dealt with, within the zone budget",
-	[10] = "a metadata block is believed after every check; damage is reported",
-	[11] = "only format formats; foreign devices are refused",
-	[12] = "recovery may be cut, and comes to the same result",
-};
-
-/* As it is given and printed. */
-static const char *plant_name(u32 id)
-{
-	static char name[40];
-	u32 i;
-
-	for (i = 0; plants[id].name[i] && i < sizeof(name) - 1; i++)
-		name[i] = tolower(plants[id].name[i]);
-	name[i] = 0;
-	return name;
-}
-
-/* The list of them, as reStructuredText. */
-static void print_plants(void)
-{
-	static const char rule[] = "============================================================";
-	u32 k, i;
-
-	for (k = 1; k < ARRAY_SIZE(invariants); k++) {
-		printf("%u. %s\n\n", k, invariants[k]);
-		printf("   %.26s %.5s %s\n", rule, rule, rule);
-		for (i = 1; i < LZ_NR_PLANTS; i++)
-			if (plants[i].invariant == k)
-				printf("   %-26s %-5s %s\n", plant_name(i),
-				       plants[i].where == CORE ? "core" : "shell", plants[i].what);
-		printf("   %.26s %.5s %s\n\n", rule, rule, rule);
-	}
-}
 
 /**
  * struct failure - a world that failed
@@ -401,14 +330,6 @@ static void usage(void)
 	       "lzcrash --plants\n");
 }
 
-static bool set_plant(const char *name)
-{
-	for (lz_plant = 0; lz_plant < LZ_NR_PLANTS; lz_plant++)
-		if (!strcasecmp(plants[lz_plant].name, name))
-			return true;
-	return false;
-}
-
 int main(int argc, char **argv)
 {
 	static const struct option longs[] = {
@@ -464,10 +385,8 @@ int main(int argc, char **argv)
 			current.lives = strtoul(optarg, NULL, 0);
 			break;
 		case 'p':
-			if (!set_plant(optarg)) {
-				usage();
+			if (!plant_set(optarg))
 				return 2;
-			}
 			break;
 		case 'x':
 			current.export = optarg;
@@ -476,7 +395,7 @@ int main(int argc, char **argv)
 			current.every = max(1ul, strtoul(optarg, NULL, 0));
 			break;
 		case 'P':
-			print_plants();
+			plants_print();
 			return 0;
 		case 'h':
 		default:

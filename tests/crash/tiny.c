@@ -364,6 +364,14 @@ void tiny_settle(void)
 	}
 }
 
+/* As it may be when the device has failed. */
+static void refused(struct xop *op, const char *what, int err)
+{
+	if (!has_failed())
+		tiny_fail("%s: %d", what, err);
+	op->state = OS_DONE;
+}
+
 /* --- operations ---------------------------------------------------------------------- */
 
 void tiny_go(struct xop *op)
@@ -381,12 +389,10 @@ void tiny_go(struct xop *op)
 		err = lz_write_begin(tiny.lz, LZ_CLASS_NOT_SET, 1, &w);
 		if (err == -EAGAIN)
 			return;
-		if (err && has_failed()) {
-			op->state = OS_DONE;
+		if (err) {
+			refused(op, "lz_write_begin", err);
 			return;
 		}
-		if (err)
-			tiny_fail("lz_write_begin: %d", err);
 		op->state = OS_IO;
 		io = io_get();
 		io->op = op;
@@ -405,12 +411,10 @@ void tiny_go(struct xop *op)
 		err = lz_discard(tiny.lz, op->lba, 1);
 		if (err == -EAGAIN)
 			return;
-		if (err && has_failed()) {
-			op->state = OS_DONE;
+		if (err) {
+			refused(op, "lz_discard", err);
 			return;
 		}
-		if (err)
-			tiny_fail("lz_discard: %d", err);
 		tiny_hold(op->lba, 0);
 		op->state = OS_DONE;
 		return;

@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Bringing the zones in line with what the drive reports, at load.
+ *
+ * What metadata does not know is reset before anything is opened; what it knows is
+ * adopted at the drive's write pointer, or closed. Blocks the drive has lost though
+ * metadata points to them (a zone reset behind our back) are damage, and the device
+ * is refused. Replay has settled every count it touches, so a zone that counts as
+ * empty is, and what the drive says of it does not matter.
+ */
+#include "lz.h"
+
+/* Blocks of @zone that a summary written since the checkpoint names. */
+static int mark_named(struct lz *lz, const struct lz_replay *r, u32 zone, u8 *named, void *buf)
+{
+	const struct lz_summary *s = buf;
+	u32 i, j, k;
+
+	for (i = 0; i < r->nr_sum; i++) {
+		const struct lz_sumrec *m = &r->sum[i];
+
+		if (m->zone != zone || m->life != lz->zone[zone].life)
+			continue;
+		for (k = 0; k < m->n; k++) {
+			struct lz_want w = {
+				.uuid = lz->si.uuid, .type = LZ_BT_SUMMARY, .addr = LZ_NO_ADDR,
+				.index = zone, .epoch_max = lz->epoch,
+			};
+			char why[160] = "cannot be read";
+
+			if (lz_read_sync(lz, lz_zone_addr(lz, zone, m->off + k), 1, buf) ||
+			    !lz_valid(buf, &w, why, sizeof(why))) {
+				lz_say(lz, 'w', "zone %u, summary at offset %u: %s", zone,
+				       m->off + k, why);
+				return -EIO;
+			}
+			for (j = 0; j < le32_to_cpu(s->h.count); j++) {
+				u32 off = lz_sum_offset(le64_to_cpu(s->e[j]));
+
+				if (off < lz->g.zone_cap)
+					named[off] = 1;
+			}
+		}
+	}
+	return 0;
+}
+
+/*
+ * Brings back the list of blocks of @zone that no summary names, in the slot's
+ * ring. False if they do not fit there, or are not known.
+ */
+static bool restore_ring(struct lz *lz, const struct lz_replay *r, u32 zone,
+			 struct lz_open *o, u8 *named, void *buf, u32 *left)
+{
+	struct lz_zone *z = &lz->zone[zone];
+	u32 i, j;
+
+	*left = 0;
+	memset(named, 0, lz->g.zone_cap);
+	if (mark_named(lz, r, zone, named, buf)) {
+		*left = 1;
+		return false;
+	}
+	for (i = 0; i < r->nr_name; i++) {
+		const struct lz_name *m = &r->name[i];
+
+		if (lz_addr_zone(lz, m->addr) != zone || m->life != z->life)
+			continue;
+		for (j = 0; j < m->len; j++) {
+			u32 off = lz_addr_off(lz, m->addr) + j;
+
+			if (named[off])
+				continue;
+			named[off] = 1;
+			(*left)++;
+			if (!o || o->put == lz->ring_size)
+				continue;
+			o->ring[o->put++] = lz_sum_pack(off, m->lba + j);
+		}
+	}
+	if (!o || *left > o->put)
+		return !*left;
+	o->unsum = o->put;
+	return z->resv + DIV_ROUND_UP(o->unsum, LZ_SUMMARY_ENTRIES) <= lz->g.zone_cap;
+}
+
+/*
+ * Nothing more goes to @zone, if it is open. One that cannot be finished is taken
+ * for read-only.
+ */
+void lz_load_finish(struct lz *lz, struct lz_load *l, u32 zone)
+{
+	struct lz_cmd c = { .op = LZ_OP_FINISH, .addr = lz_zone_addr(lz, zone, 0) };
+	int err;
+
+	if (l->rep[zone].cond != LZ_COND_OPEN)
+		return;
+	err = l->ro ? 0 : lz_cmd_sync(lz, &c);
+	l->rep[zone].cond = err ? LZ_COND_READONLY : LZ_COND_FULL;
+	if (err)
+		lz_say(lz, 'w', "zone %u cannot be finished: error %d", zone, err);
+	else if (!l->ro)
+		lz_count(lz, LZ_ST_FINISHES_LOAD, 1);
+}
+
+int lz_load_reset(struct lz *lz, struct lz_load *l, u32 zone)
+{
+	struct lz_cmd c = { .op = LZ_OP_RESET, .addr = lz_zone_addr(lz, zone, 0) };
+	int err = lz_cmd_sync(lz, &c);
+	struct lz_zone *z = &lz->zone[zone];
+
+	if (err) {
+		lz_say(lz, 'w', "zone %u cannot be reset (error %d): set aside", zone, err);
+		z->state = LZ_ZS_BAD;
+		z->flags = LZ_ZF_BAD;
+		/* Or the drive would go on counting it as open. */
+		if (l->rep[zone].cond == LZ_COND_OPEN)
+			lz_load_finish(lz, l, zone);
+		return 0;
+	}
+	lz_count(lz, LZ_ST_RESETS_STALE, 1);
+	z->gen++;
+	lz_free_zone_add(lz, z);
+	return 0;
+}
+
+/*
+ * What nobody knows. Open ones are reset at once, so that the budget holds, and
+ * as many more as the log may need; the rest in the background.
+ */
+static int adopt_free(struct lz *lz, struct lz_load *l, u32 zone)
+{
+	const struct lz_zone_report *rep = &l->rep[zone];
+	struct lz_zone *z = &lz->zone[zone];
+
+	if (rep->cond == LZ_COND_READONLY || rep->cond == LZ_COND_OFFLINE ||
+	    (z->flags & (LZ_ZF_BAD | LZ_ZF_WORN)) == (LZ_ZF_BAD | LZ_ZF_WORN)) {
+		z->state = LZ_ZS_BAD;
+		z->flags |= LZ_ZF_BAD;
+		/* Or the drive would go on counting it as open. */
+		lz_load_finish(lz, l, zone);
+		return 0;
+	}
+	if (rep->cond == LZ_COND_EMPTY) {
+		lz_free_zone_add(lz, z);
+		return 0;
+	}
+	if (l->ro) {
+		z->state = LZ_ZS_FREE;
+		return 0;
+	}
+	if (rep->cond == LZ_COND_OPEN || l->stale < lz->si.meta_zones) {
+		l->stale++;
+		return lz_load_reset(lz, l, zone);
+	}
+	z->state = LZ_ZS_FREE;
+	list_add_tail(&z->list, &lz->stale);
+	z->listed = true;
+	lz->nr_unready++;
+	return 0;
+}
+
+void lz_keep_bad(struct lz_zone *z)
+{
+	z->state = LZ_ZS_BAD;
+	z->flags |= LZ_ZF_BAD | LZ_ZF_SCAN;
+	z->failed = true;
+}
+
+/* A data zone that holds, or may hold, something. */
+static int adopt_data(struct lz *lz, struct lz_load *l, u32 zone)
+{
+	const struct lz_zone_report *rep = &l->rep[zone];
+	struct lz_zone *z = &lz->zone[zone];
+	struct lz_open *o = NULL;
+	u32 left;
+
+	if (atomic_read(&z->valid) <= 0) {
+		/* Perhaps reset since, and written to in a life we know nothing of. */
+		z->gen++;
+		return adopt_free(lz, l, zone);
+	}
+	if (rep->cond == LZ_COND_EMPTY ||
+	    (z->need > rep->wp && (rep->cond == LZ_COND_OPEN || rep->torn))) {
+		lz_say(lz, 'e',
+		       "zone %u: %d blocks in use, but its write pointer is %u, not past %u: was it reset by someone else?",
+		       zone, atomic_read(&z->valid), rep->wp, z->need);
+		z->suspect = true;
+		z->state = LZ_ZS_FULL;
+		z->resv = rep->wp;
+		z->done = rep->wp;
+		return l->ro ? 0 : -EUCLEAN;
+	}
+	z->resv = rep->cond == LZ_COND_OPEN ? rep->wp : lz->g.zone_cap;
+	if (lz_planted(LZ_PLANT_WP_NOT_ADOPTED) && rep->cond == LZ_COND_OPEN)
+		z->resv = z->need;
+	z->done = z->resv;
+	if (z->flags & LZ_ZF_BAD)
+		lz_load_finish(lz, l, zone);
+	if (rep->cond == LZ_COND_READONLY || rep->cond == LZ_COND_OFFLINE ||
+	    (z->flags & LZ_ZF_BAD)) {
+		lz_keep_bad(z);
+		return 0;
+	}
+	if (rep->cond == LZ_COND_OPEN && lz->nr_open < lz->data_slots)
+		o = lz_open_slot(lz, z, z->flags & LZ_ZF_GC);
+	if (o && restore_ring(lz, &l->r, zone, o, l->named, l->buf, &left)) {
+		z->state = LZ_ZS_OPEN;
+		if (!lz_zone_room(lz, z))
+			z->closing = true;
+		return 0;
+	}
+	if (!o) {
+		restore_ring(lz, &l->r, zone, NULL, l->named, l->buf, &left);
+		if (left)
+			z->flags |= LZ_ZF_SCAN;
+	} else {
+		z->flags |= LZ_ZF_SCAN;
+		lz_open_release(lz, z);
+	}
+	z->state = LZ_ZS_FULL;
+	if (rep->cond == LZ_COND_OPEN && !lz_planted(LZ_PLANT_OPEN_NOT_FINISHED)) {
+		lz_load_finish(lz, l, zone);
+		z->resv = lz->g.zone_cap;
+		z->done = z->resv;
+		if (rep->cond == LZ_COND_READONLY)
+			lz_keep_bad(z);
+	}
+	return 0;
+}
+
+/* A zone of the log: go on in it, or close it. */
+static int adopt_meta(struct lz *lz, struct lz_load *l, u32 zone, u32 node_zone)
+{
+	const struct lz_zone_report *rep = &l->rep[zone];
+	struct lz_stream *s = NULL;
+
+	lz->nr_meta++;
+	if (rep->cond == LZ_COND_EMPTY && lz->zone[zone].live) {
+		lz_say(lz, 'e', "zone %u holds %u metadata nodes, but the drive says it is empty",
+		       zone, lz->zone[zone].live);
+		return -EUCLEAN;
+	}
+	if (zone == lz->js->zone)
+		s = lz->js;
+	else if (zone == node_zone && lz->ns != lz->js)
+		s = lz->ns;
+	if (s && rep->wp + 1 < lz->g.zone_cap && !(lz->zone[zone].flags & LZ_ZF_BAD) &&
+	    (rep->cond == LZ_COND_OPEN || rep->cond == LZ_COND_EMPTY)) {
+		s->zone = zone;
+		s->off = rep->wp;
+		return 0;
+	}
+	if (s)
+		s->zone = LZ_NONE;
+	lz_load_finish(lz, l, zone);
+	return 0;
+}
+
+/*
+ * Sectors smaller than a block may be written in part when power goes. What is
+ * in such a zone is in it, and nothing more can be.
+ */
+static void close_torn(struct lz *lz, struct lz_load *l)
+{
+	u32 i;
+
+	for (i = 0; i < lz->g.nr_zones; i++) {
+		struct lz_zone_report *rep = &l->rep[i];
+
+		if (!rep->torn || rep->cond != LZ_COND_OPEN ||
+		    lz_planted(LZ_PLANT_TORN_NOT_FINISHED))
+			continue;
+		lz_load_finish(lz, l, i);
+		if (i == lz->root_zone)
+			lz->root_off = lz->g.zone_cap;
+	}
+}
+
+int lz_reconcile(struct lz *lz, struct lz_load *l, u32 node_zone)
+{
+	int err = 0;
+	u32 i;
+
+	/* What is open without need goes first: the drive's limit counts it. */
+	lz_load_finish(lz, l, lz->root_zone ^ 1);
+	close_torn(lz, l);
+	for (i = 2; i < lz->g.nr_zones && !err; i++) {
+		if (lz->zone[i].state == LZ_ZS_FREE ||
+		    (lz->zone[i].state == LZ_ZS_BAD && !atomic_read(&lz->zone[i].valid)))
+			err = adopt_free(lz, l, i);
+	}
+	for (i = 2; i < lz->g.nr_zones && !err; i++) {
+		struct lz_zone *z = &lz->zone[i];
+
+		if (z->state == LZ_ZS_META)
+			err = adopt_meta(lz, l, i, node_zone);
+		else if (z->state == LZ_ZS_OPEN || z->state == LZ_ZS_FULL ||
+			 (z->state == LZ_ZS_BAD && atomic_read(&z->valid)))
+			err = adopt_data(lz, l, i);
+	}
+	return err;
+}
