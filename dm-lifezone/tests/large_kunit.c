@@ -93,6 +93,42 @@ static void large_log_cleaned(struct kunit *test)
 	ram_check(r);
 }
 
+static void some_low(struct ram *r, u32 *seed)
+{
+	u32 i;
+
+	for (i = 0; i < 40; i++)
+		KUNIT_ASSERT_EQ(r->test, ram_write(r, LZ_CLASS_LONG, ram_random(seed, 100000), 1),
+				0);
+	KUNIT_ASSERT_EQ(r->test, ram_checkpoint(r), 0);
+}
+
+/* One that nothing changes below is moved out of a zone that is cleaned all the same. */
+static void large_inner_node_moved(struct kunit *test)
+{
+	struct ram *r = large(test, 2500, 128, 120);
+	u32 seed = 1, i;
+	u64 was;
+
+	KUNIT_ASSERT_EQ(test, r->lz->map.n[1], 2ull);
+	for (i = 0; i < 100 && !lz_stat(r->lz, LZ_ST_META_CLEANS); i++)
+		some_low(r, &seed);
+	KUNIT_EXPECT_GT(test, lz_stat(r->lz, LZ_ST_META_CLEANS), 0ull);
+	KUNIT_EXPECT_EQ(test, r->lz->map.addr[1][1], (u64)LZ_NOWHERE);
+	KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_LONG, r->si.logical_blocks - 1, 1), 0);
+	some_low(r, &seed);
+	was = r->lz->map.addr[1][1];
+	KUNIT_EXPECT_NE(test, was, (u64)LZ_NOWHERE);
+	for (i = 0; i < 100 && r->lz->map.addr[1][1] == was; i++)
+		some_low(r, &seed);
+	KUNIT_EXPECT_NE(test, r->lz->map.addr[1][1], was);
+	ram_verify(r);
+	ram_cut(r);
+	again(r);
+	ram_verify(r);
+	ram_check(r);
+}
+
 /* Summaries of several blocks; they say whose blocks GC is to move. */
 static void large_summaries(struct kunit *test)
 {
@@ -133,6 +169,7 @@ static struct kunit_case large_cases[] = {
 	KUNIT_CASE_SLOW(large_map),
 	KUNIT_CASE_SLOW(large_zone_table),
 	KUNIT_CASE_SLOW(large_log_cleaned),
+	KUNIT_CASE_SLOW(large_inner_node_moved),
 	KUNIT_CASE_SLOW(large_summaries),
 	{}
 };
