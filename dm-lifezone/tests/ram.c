@@ -468,6 +468,19 @@ static u32 length(const struct list_head *list)
 	return n;
 }
 
+/* Nodes of @t that are in @zone. */
+static u32 nodes_in(struct lz *lz, const struct lz_tree *t, u32 zone)
+{
+	u32 n = 0, l;
+	u64 i;
+
+	for (l = 0; l < t->levels; l++)
+		for (i = 0; i < t->n[l]; i++)
+			n += t->addr[l][i] != LZ_NOWHERE &&
+				lz_addr_zone(lz, t->addr[l][i]) == zone;
+	return n;
+}
+
 /* What core has counted is what there is. The device has nothing to do. */
 static void check_counts(struct ram *r)
 {
@@ -479,6 +492,9 @@ static void check_counts(struct ram *r)
 		const struct lz_zone *z = &lz->zone[i];
 
 		meta += z->state == LZ_ZS_META;
+		if (z->state == LZ_ZS_META && lz->ckpt.state == LZ_CK_IDLE)
+			KUNIT_EXPECT_EQ(test, z->live - z->dying,
+					nodes_in(lz, &lz->map, i) + nodes_in(lz, &lz->ztab, i));
 		free += z->state == LZ_ZS_FREE;
 		open += !!z->open;
 		if (z->open)

@@ -453,6 +453,33 @@ static void recover_random(struct kunit *test)
 	ram_check(r);
 }
 
+/* One that was set aside and is empty is reset, and only its failure is remembered. */
+static void recover_bad_emptied(struct kunit *test)
+{
+	struct ram *r = test->priv;
+	struct lz_write w;
+	struct lz_read rd;
+
+	KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_LONG, 0, 20), 0);
+	KUNIT_ASSERT_EQ(test, lz_write_begin(r->lz, LZ_CLASS_LONG, 1, &w), 0);
+	/* Held by a reader, so that it is neither cleaned nor reset before the cut. */
+	KUNIT_ASSERT_EQ(test, lz_read_begin(r->lz, 0, 1, &rd), 0);
+	KUNIT_ASSERT_EQ(test, lz_addr_zone(r->lz, rd.addr), w.zone);
+	r->hold = true;
+	lz_write_fail(r->lz, &w, -EIO);
+	KUNIT_ASSERT_EQ(test, ram_discard(r, 0, 20), 0);
+	r->hold = false;
+	KUNIT_ASSERT_EQ(test, ram_flush(r), 0);
+	KUNIT_ASSERT_EQ(test, r->lz->zone[w.zone].state, LZ_ZS_BAD);
+	KUNIT_ASSERT_EQ(test, ram_checkpoint(r), 0);
+	ram_cut(r);
+	again(r);
+	KUNIT_EXPECT_EQ(test, r->lz->zone[w.zone].state, LZ_ZS_FREE);
+	KUNIT_EXPECT_EQ(test, r->lz->zone[w.zone].flags, LZ_ZF_WORN);
+	ram_verify(r);
+	ram_check(r);
+}
+
 /* A read-only load writes nothing, and refuses to. */
 static void recover_read_only(struct kunit *test)
 {
@@ -1042,6 +1069,7 @@ static struct kunit_case recover_cases[] = {
 	KUNIT_CASE(recover_long_commit),
 	KUNIT_CASE(recover_commit_in_pieces),
 	KUNIT_CASE(recover_random),
+	KUNIT_CASE(recover_bad_emptied),
 	KUNIT_CASE(recover_read_only),
 	KUNIT_CASE(recover_one_root_zone),
 	KUNIT_CASE(recover_root_unread),
