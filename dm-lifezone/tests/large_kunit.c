@@ -136,7 +136,7 @@ static void large_inner_node_moved(struct kunit *test)
 static void large_settled_late(struct kunit *test)
 {
 	struct ram *r = large(test, 1400, 128, 120);
-	u32 n = r->si.logical_blocks / LZ_NODE_ENTRIES, i;
+	u32 n = div_u64(r->si.logical_blocks, LZ_NODE_ENTRIES), i;
 	struct lz_info info;
 
 	ram_stop(r);

@@ -563,13 +563,14 @@ static void recover_probe_refused(struct kunit *test)
 {
 	struct ram *r = test->priv;
 	struct lz_super *s = ram_block(r, 0);
-	struct lz_super was = *s;
+	__le64 was = s->logical_blocks;
 
 	ram_stop(r);
 	s->logical_blocks = cpu_to_le64(le64_to_cpu(s->logical_blocks) + 1);
 	ram_reseal(&s->h, 0);
 	probe_refused(r, -EUCLEAN, "such a drive has at most");
-	*s = was;
+	s->logical_blocks = was;
+	ram_reseal(&s->h, 0);
 	r->g.nr_zones--;
 	probe_refused(r, -EINVAL, "formatted for");
 	r->g.nr_zones++;
