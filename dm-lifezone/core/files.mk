@@ -11,5 +11,5 @@ LZ_CORE := $(LZ_CORE_PURE) $(LZ_CORE_DEVICE)
 
 # Unit tests, in ../tests.
 LZ_UNIT := place_kunit victim_kunit pace_kunit reclaim_kunit options_kunit log_kunit \
-	ram tree_kunit layout_kunit device_kunit map_kunit zone_kunit stream_kunit recover_kunit \
-	journal_kunit relocate_kunit check_kunit large_kunit
+	ram tree_kunit layout_kunit device_kunit map_kunit zone_kunit stream_kunit room_kunit \
+	recover_kunit journal_kunit relocate_kunit check_kunit large_kunit

@@ -8,9 +8,10 @@
  * applied only once its last block is there: zones first, then discards, then
  * mappings, then summaries. Nothing is written.
  *
- * The leaves a commit touches are read before it is applied, so that the valid
- * counts are exact when the journal ends. A leaf that cannot be read says so, and
- * what it mapped stays counted: all else can still be read.
+ * The leaves a commit touches are read before it is applied. What it replaced in
+ * those that did not all fit into RAM is looked up in the end, so that the valid
+ * counts are exact then. A leaf that cannot be read says so, and what it mapped
+ * stays counted: all else can still be read.
  */
 #include "lz.h"
 
@@ -181,6 +182,40 @@ static void prefetch_leaves(struct lz *lz, const struct lz_jrec *rec, u32 n)
 	lz_sync(lz);
 }
 
+/* A leaf to look up in what was replaced. NULL: no memory, or @err is set. */
+static struct lz_cached *leaf_below(struct lz *lz, u64 leaf, int *err)
+{
+	want_leaves(lz, leaf * LZ_NODE_ENTRIES, 1);
+	lz_sync(lz);
+	return lz_leaf_get(lz, leaf, err);
+}
+
+/* Counts off what entries replaced in leaves that were not in RAM when they were made. */
+static int settle_entries(struct lz *lz)
+{
+	u32 n = atomic_read(&lz->active->used), i;
+	int err;
+
+	for (i = 0; i < n; i++) {
+		struct lz_dent *e = &lz->active->e[i];
+		u64 lba = e->key & LZ_ADDR_MASK, leaf = div_u64(lba, LZ_NODE_ENTRIES), old;
+		struct lz_cached *c;
+
+		if (e->key & LZ_DENT_SETTLED)
+			continue;
+		c = leaf_below(lz, leaf, &err);
+		if (err)
+			continue;
+		if (!c)
+			return -ENOMEM;
+		old = le64_to_cpu(c->node->e[lba - leaf * LZ_NODE_ENTRIES]);
+		if (old != LZ_NOWHERE)
+			lz_valid_sub(lz, old, false);
+		e->key |= LZ_DENT_SETTLED;
+	}
+	return 0;
+}
+
 /* Counts off what the discarded extents cover. Entries are settled already. */
 static int settle_extents(struct lz *lz)
 {
@@ -199,9 +234,7 @@ static int settle_extents(struct lz *lz)
 				lba = (leaf + 1) * LZ_NODE_ENTRIES - 1;
 				continue;
 			}
-			want_leaves(lz, lba, 1);
-			lz_sync(lz);
-			c = lz_leaf_get(lz, leaf, &err);
+			c = leaf_below(lz, leaf, &err);
 			if (err) {
 				lba = (leaf + 1) * LZ_NODE_ENTRIES - 1;
 				continue;
@@ -402,5 +435,7 @@ int lz_replay(struct lz *lz, const struct lz_zone_report *rep, const struct lz_r
 	lz->jseq = k.seq;
 	lz_free(k.rec);
 	lz_free_blocks(buf);
-	return err < 0 ? err : settle_extents(lz);
+	if (err >= 0)
+		err = settle_entries(lz);
+	return err ? err : settle_extents(lz);
 }

@@ -115,6 +115,20 @@ static void check_free_zone(struct kunit *test)
 	expect(r, "block 3: mapped to zone");
 }
 
+/* A zone that somebody else reset; only who looks without writing is let in. */
+static void check_lost_zone(struct kunit *test)
+{
+	struct ram *r = test->priv;
+	u32 zone = div_u64(le64_to_cpu(leaf0(r)->e[0]), r->g.zone_blocks);
+
+	KUNIT_ASSERT_EQ(test, r->zone[zone].cond, LZ_COND_FULL);
+	r->zone[zone].cond = LZ_COND_EMPTY;
+	r->zone[zone].wp = 0;
+	expect(r, "past its write pointer 0");
+	KUNIT_EXPECT_TRUE_MSG(test, strstr(r->said, "was it reset by someone else"), "(%s)",
+			      r->said);
+}
+
 static void check_past_drive(struct kunit *test)
 {
 	struct ram *r = test->priv;
@@ -294,6 +308,7 @@ static struct kunit_case check_cases[] = {
 	KUNIT_CASE(check_sound),
 	KUNIT_CASE(check_shared_block),
 	KUNIT_CASE(check_free_zone),
+	KUNIT_CASE(check_lost_zone),
 	KUNIT_CASE(check_past_drive),
 	KUNIT_CASE(check_past_capacity),
 	KUNIT_CASE(check_count_of_leaf),

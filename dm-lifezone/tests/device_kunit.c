@@ -23,6 +23,33 @@ static void device_not_loaded(struct kunit *test)
 	lz_free_device(NULL);
 }
 
+/* Nor is one read that ended before it was loaded. */
+static void device_failed(struct kunit *test)
+{
+	struct ram *r = ram_new(test, 40, 8);
+	struct lz_read rd;
+
+	r->lz = lz_new(&r->g, &r->o, &ram_ops, r);
+	KUNIT_ASSERT_NOT_NULL(test, r->lz);
+	lz_set_mode(r->lz, LZ_MODE_FAIL, "a test wants it", -EIO);
+	KUNIT_EXPECT_EQ(test, lz_read_begin(r->lz, 0, 1, &rd), -EIO);
+}
+
+/* Two zones have the roots, and nothing else has a place. */
+static void device_two_zones(struct kunit *test)
+{
+	struct ram *r = ram_new(test, 2, 8);
+	struct lz_super_info si = {
+		.nr_zones = 2, .zone_blocks = r->g.zone_blocks, .zone_cap = r->g.zone_cap,
+		.logical_blocks = 100,
+	};
+
+	r->lz = lz_new(&r->g, &r->o, &ram_ops, r);
+	KUNIT_ASSERT_NOT_NULL(test, r->lz);
+	KUNIT_EXPECT_EQ(test, lz_load_empty(r->lz, &si), -ENOSPC);
+	KUNIT_EXPECT_TRUE_MSG(test, strstr(r->said, "no free zone"), "(%s)", r->said);
+}
+
 /* The drive cannot be used with these: said, and nothing is written. */
 static void device_settings_refused(struct kunit *test)
 {
@@ -58,6 +85,81 @@ static void device_absent_leaf(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, x.err, 0);
 }
 
+/* A leaf that was made and maps nothing goes with the next checkpoint. */
+static void device_empty_leaf(struct kunit *test)
+{
+	struct ram *r = ram_device(test, 40, 8);
+
+	KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_LONG, 0, 1), 0);
+	KUNIT_ASSERT_NOT_NULL(test, lz_leaf_new(r->lz, 1));
+	KUNIT_ASSERT_NOT_NULL(test, r->lz->leaf[1]);
+	KUNIT_ASSERT_EQ(test, ram_checkpoint(r), 0);
+	KUNIT_EXPECT_NULL(test, r->lz->leaf[1]);
+	KUNIT_EXPECT_EQ(test, r->lz->map.addr[0][1], (u64)LZ_NOWHERE);
+	ram_verify(r);
+	ram_check(r);
+}
+
+/* While a discard is between its extent and its entries a checkpoint waits for it. */
+static void device_discard_under_way(struct kunit *test)
+{
+	struct ram *r = ram_device(test, 40, 8);
+	struct waiting x = { .w.fn = waiting_end };
+
+	KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_LONG, 0, 100), 0);
+	atomic_inc(&r->lz->discarding);
+	KUNIT_ASSERT_EQ(test, ram_discard(r, 0, 50), 0);
+	/* Nor is it said meanwhile that there will be no room. */
+	r->lz->zone[20].gc_ckpt = ~0ull;
+	lz_starve(r->lz);
+	ram_pump(r);
+	KUNIT_EXPECT_FALSE(test, r->lz->spent);
+	r->lz->zone[20].gc_ckpt = 0;
+	lz_request_checkpoint(r->lz, &x.w);
+	ram_pump(r);
+	KUNIT_EXPECT_FALSE(test, x.called);
+	KUNIT_EXPECT_EQ(test, lz_discard(r->lz, 50, 40), -EAGAIN);
+	atomic_dec(&r->lz->discarding);
+	lz_kick(r->lz);
+	ram_pump(r);
+	KUNIT_EXPECT_TRUE(test, x.called);
+	ram_verify(r);
+	ram_check(r);
+}
+
+static u32 taken;
+
+static void kick_and_give(void *ctx)
+{
+	struct ram *r = ctx;
+
+	lz_delta_return(r->lz, taken);
+	taken = 0;
+	ram_ops.kick(ctx);
+}
+
+/* Room that is made between the first try and the last is seen by the last. */
+static void device_room_meanwhile(struct kunit *test)
+{
+	struct ram *r = ram_device(test, 40, 8);
+	struct lz_ops ops = ram_ops;
+	u32 n;
+
+	KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_LONG, 0, 10), 0);
+	n = atomic_read(&r->lz->delta_space) - r->lz->delta_cap / 8;
+	KUNIT_ASSERT_TRUE(test, lz_delta_reserve(r->lz, n, false));
+	taken = n;
+	ops.kick = kick_and_give;
+	r->lz->ops = &ops;
+	KUNIT_EXPECT_EQ(test, lz_discard(r->lz, 0, 1), 0);
+	KUNIT_EXPECT_EQ(test, taken, 0u);
+	r->version[0] = 0;
+	r->lz->ops = &ram_ops;
+	ram_pump(r);
+	ram_verify(r);
+	ram_check(r);
+}
+
 /* Without room for updates writers and discards wait; GC has an eighth of its own. */
 static void device_no_room_for_updates(struct kunit *test)
 {
@@ -91,7 +193,9 @@ static void device_no_room_for_discards(struct kunit *test)
 	/* The same one again and again is one in the delta, and many in the journal. */
 	for (i = 0; i < LZ_EXTENTS; i++)
 		KUNIT_ASSERT_EQ(test, lz_discard(r->lz, 0, n), 0);
+	KUNIT_EXPECT_EQ(test, atomic_read(&r->lz->starved), 0);
 	KUNIT_EXPECT_EQ(test, lz_discard(r->lz, 0, n), -EAGAIN);
+	KUNIT_EXPECT_EQ(test, atomic_read(&r->lz->starved), 1);
 	memset(r->version, 0, n * sizeof(*r->version));
 	KUNIT_EXPECT_EQ(test, ram_discard(r, 0, n), 0);
 	ram_verify(r);
@@ -182,8 +286,13 @@ static void device_counts_too_few(struct kunit *test)
 
 static struct kunit_case device_cases[] = {
 	KUNIT_CASE(device_not_loaded),
+	KUNIT_CASE(device_failed),
+	KUNIT_CASE(device_two_zones),
 	KUNIT_CASE(device_settings_refused),
 	KUNIT_CASE(device_absent_leaf),
+	KUNIT_CASE(device_empty_leaf),
+	KUNIT_CASE(device_discard_under_way),
+	KUNIT_CASE(device_room_meanwhile),
 	KUNIT_CASE(device_no_room_for_updates),
 	KUNIT_CASE(device_no_room_for_discards),
 	KUNIT_CASE(device_no_room_for_records),

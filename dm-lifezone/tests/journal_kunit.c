@@ -176,6 +176,19 @@ static void journal_links(struct kunit *test)
 	ram_check(r);
 }
 
+/* No block of the journal has a level: one that has is none, and the journal ends there. */
+static void journal_level(struct kunit *test)
+{
+	struct forged *f = usual(test);
+
+	f->j->h.level = cpu_to_le16(1);
+	ram_reseal(&f->j->h, le32_to_cpu(f->j->h.count));
+	KUNIT_ASSERT_EQ_MSG(test, ram_load(f->r, 0), 0, "(%s)", f->r->said);
+	f->r->version[6] = 0;
+	ram_verify(f->r);
+	ram_check(f->r);
+}
+
 /* A commit without its end, and behind it another: of the first nothing counts. */
 static void journal_commit_without_end(struct kunit *test)
 {
@@ -198,20 +211,26 @@ static void journal_commit_without_end(struct kunit *test)
 static void journal_endless_commit(struct kunit *test)
 {
 	struct forged *f = usual(test);
-	u32 most = 2 * f->cap + LZ_EXTENTS + LZ_ZRECS, n = 0, i;
+	u32 most = 2 * f->cap + LZ_EXTENTS + LZ_ZRECS, last = f->r->g.nr_zones - 1, n = 0, i;
 	struct lz_journal *j = f->j;
 
 	for (;;) {
 		for (i = 0; i < LZ_JOURNAL_RECORDS; i++)
-			lz_jrec_pack(&j->r[i], LZ_JR_ZBAD, 9, 0, 0);
+			lz_jrec_pack(&j->r[i], LZ_JR_ZBAD, last, 0, 0);
 		j->more = cpu_to_le32(1);
 		ram_reseal(&j->h, LZ_JOURNAL_RECORDS);
 		n += LZ_JOURNAL_RECORDS;
-		if (n > most)
-			break;
 		j = append(f, true);
+		if (n + LZ_JOURNAL_RECORDS > most)
+			break;
 	}
+	KUNIT_ASSERT_LT(test, n, most);
+	j->more = cpu_to_le32(0);
+	ram_reseal(&j->h, most - n + 1);
 	refused(f, "a commit of more than");
+	/* One less may be. */
+	ram_reseal(&j->h, most - n);
+	KUNIT_EXPECT_EQ_MSG(test, ram_load(f->r, 0), 0, "(%s)", f->r->said);
 }
 
 /* And no journal holds more updates than two deltas: zones so small that they are. */
@@ -258,6 +277,9 @@ static void journal_too_many_updates(struct kunit *test)
 	lz_jrec_pack(&j->r[0], LZ_JR_DISCARD, 2 * f->cap, 0, LZ_EXTENT_MIN - 1);
 	ram_reseal(&j->h, 1);
 	refused(f, "more updates than a journal may hold");
+	/* Without it. */
+	ram_reseal(&j->h, 0);
+	KUNIT_EXPECT_EQ_MSG(test, ram_load(f->r, 0), 0, "(%s)", f->r->said);
 }
 
 static void journal_too_many_discards(struct kunit *test)
@@ -280,6 +302,7 @@ static struct kunit_case journal_cases[] = {
 	KUNIT_CASE(journal_records),
 	KUNIT_CASE(journal_records_at_the_end),
 	KUNIT_CASE(journal_links),
+	KUNIT_CASE(journal_level),
 	KUNIT_CASE(journal_commit_without_end),
 	KUNIT_CASE(journal_endless_commit),
 	KUNIT_CASE(journal_too_many_updates),

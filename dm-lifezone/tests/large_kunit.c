@@ -93,6 +93,70 @@ static void large_log_cleaned(struct kunit *test)
 	ram_check(r);
 }
 
+static void some_low(struct ram *r, u32 *seed)
+{
+	u32 i;
+
+	for (i = 0; i < 40; i++)
+		KUNIT_ASSERT_EQ(r->test, ram_write(r, LZ_CLASS_LONG, ram_random(seed, 100000), 1),
+				0);
+	KUNIT_ASSERT_EQ(r->test, ram_checkpoint(r), 0);
+}
+
+/* One that nothing changes below is moved out of a zone that is cleaned all the same. */
+static void large_inner_node_moved(struct kunit *test)
+{
+	struct ram *r = large(test, 2500, 128, 120);
+	u32 seed = 1, i;
+	u64 was;
+
+	KUNIT_ASSERT_EQ(test, r->lz->map.n[1], 2ull);
+	for (i = 0; i < 100 && !lz_stat(r->lz, LZ_ST_META_CLEANS); i++)
+		some_low(r, &seed);
+	KUNIT_EXPECT_GT(test, lz_stat(r->lz, LZ_ST_META_CLEANS), 0ull);
+	KUNIT_EXPECT_EQ(test, r->lz->map.addr[1][1], (u64)LZ_NOWHERE);
+	KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_LONG, r->si.logical_blocks - 1, 1), 0);
+	some_low(r, &seed);
+	was = r->lz->map.addr[1][1];
+	KUNIT_EXPECT_NE(test, was, (u64)LZ_NOWHERE);
+	for (i = 0; i < 100 && r->lz->map.addr[1][1] == was; i++)
+		some_low(r, &seed);
+	KUNIT_EXPECT_NE(test, r->lz->map.addr[1][1], was);
+	ram_verify(r);
+	ram_cut(r);
+	again(r);
+	ram_verify(r);
+	ram_check(r);
+}
+
+/*
+ * A commit of more leaves than fit into RAM. The zones whose blocks it overwrote have been
+ * reset since, and so must count as empty when it is replayed.
+ */
+static void large_settled_late(struct kunit *test)
+{
+	struct ram *r = large(test, 1400, 128, 120);
+	u32 n = div_u64(r->si.logical_blocks, LZ_NODE_ENTRIES), i;
+	struct lz_info info;
+
+	ram_stop(r);
+	r->o.map_cache_mb = 1;
+	again(r);
+	KUNIT_ASSERT_GT(test, r->lz->map.n[0], (u64)r->lz->max_cached);
+	for (i = 0; i < n; i++)
+		KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_LONG, i * LZ_NODE_ENTRIES, 1), 0);
+	KUNIT_ASSERT_EQ(test, ram_checkpoint(r), 0);
+	for (i = 0; i < n; i++)
+		KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_SHORT, i * LZ_NODE_ENTRIES, 1), 0);
+	KUNIT_ASSERT_EQ(test, ram_flush(r), 0);
+	ram_cut(r);
+	again(r);
+	lz_get_info(r->lz, &info);
+	KUNIT_EXPECT_EQ(test, info.mapped, (u64)n);
+	ram_verify(r);
+	ram_check(r);
+}
+
 /* Summaries of several blocks; they say whose blocks GC is to move. */
 static void large_summaries(struct kunit *test)
 {
@@ -133,6 +197,8 @@ static struct kunit_case large_cases[] = {
 	KUNIT_CASE_SLOW(large_map),
 	KUNIT_CASE_SLOW(large_zone_table),
 	KUNIT_CASE_SLOW(large_log_cleaned),
+	KUNIT_CASE_SLOW(large_inner_node_moved),
+	KUNIT_CASE_SLOW(large_settled_late),
 	KUNIT_CASE_SLOW(large_summaries),
 	{}
 };

@@ -94,7 +94,7 @@ static int carry_out(struct ram *r, struct lz_cmd *c)
 		return -EIO;
 	}
 	z = &r->zone[zone];
-	if (z->fail & (1 << c->op)) {
+	if ((z->fail & (1 << c->op)) && (!z->fail_after || !z->fail_after--)) {
 		if (z->fail_times && !--z->fail_times)
 			z->fail = 0;
 		return -EIO;
@@ -166,6 +166,7 @@ static void ram_wait(void *ctx)
 
 static void ram_resume(void *ctx)
 {
+	((struct ram *)ctx)->resumed = true;
 }
 
 static u64 ram_now(void *ctx)
@@ -223,6 +224,19 @@ void ram_elapse(struct ram *r, u32 ms)
 
 /* --- the user -------------------------------------------------------------------- */
 
+/* There was no room: tried again when it is said that there may be. False: nobody says so. */
+static bool wait_for_room(struct ram *r)
+{
+	u32 tries = 0;
+
+	while (!r->resumed && tries++ < TRIES) {
+		ram_pump(r);
+		if (!r->resumed)
+			ram_elapse(r, 10);
+	}
+	return r->resumed;
+}
+
 int ram_write(struct ram *r, u8 class, u64 lba, u32 n)
 {
 	u8 *buf = lz_alloc_blocks(n);
@@ -234,13 +248,10 @@ int ram_write(struct ram *r, u8 class, u64 lba, u32 n)
 	if (!buf)
 		return -ENOMEM;
 	while (n && tries < TRIES) {
+		r->resumed = false;
 		err = lz_write_begin(r->lz, class, min(n, r->g.max_append), &w);
-		if (err == -EAGAIN) {
-			tries++;
-			ram_pump(r);
-			ram_elapse(r, 10);
+		if (err == -EAGAIN && tries++ < TRIES && wait_for_room(r))
 			continue;
-		}
 		if (err)
 			break;
 		zone = w.zone;
@@ -276,13 +287,10 @@ int ram_discard(struct ram *r, u64 lba, u64 n)
 	u32 tries = 0;
 	int err;
 
-	for (;;) {
+	do {
+		r->resumed = false;
 		err = lz_discard(r->lz, lba, n);
-		if (err != -EAGAIN || tries++ == TRIES)
-			break;
-		ram_pump(r);
-		ram_elapse(r, 10);
-	}
+	} while (err == -EAGAIN && tries++ < TRIES && wait_for_room(r));
 	if (!err)
 		memset(r->version + lba, 0, n * sizeof(*r->version));
 	ram_pump(r);
@@ -382,7 +390,7 @@ int ram_format(struct ram *r)
 		scnprintf(r->said, sizeof(r->said), "%s", why);
 		return err;
 	}
-	err = lz_format(&r->g, &r->si, &ram_ops, r);
+	err = lz_format(&r->g, &r->si, r->ops, r);
 	lz_free(r->version);
 	r->version = lz_zalloc_array(r->si.logical_blocks, sizeof(*r->version));
 	return r->version ? err : -ENOMEM;
@@ -400,7 +408,7 @@ int ram_load(struct ram *r, u32 flags)
 		z[i].wp = r->zone[i].wp;
 		z[i].cond = r->zone[i].cond;
 	}
-	r->lz = lz_new(&r->g, &r->o, &ram_ops, r);
+	r->lz = lz_new(&r->g, &r->o, r->ops, r);
 	if (r->lz)
 		err = lz_load(r->lz, z, flags);
 	if (err && r->lz) {
@@ -450,11 +458,70 @@ void ram_cut(struct ram *r)
 	}
 }
 
+static u32 length(const struct list_head *list)
+{
+	const struct list_head *e;
+	u32 n = 0;
+
+	for (e = list->next; e != list; e = e->next)
+		n++;
+	return n;
+}
+
+/* Nodes of @t that are in @zone. */
+static u32 nodes_in(struct lz *lz, const struct lz_tree *t, u32 zone)
+{
+	u32 n = 0, l;
+	u64 i;
+
+	for (l = 0; l < t->levels; l++)
+		for (i = 0; i < t->n[l]; i++)
+			n += t->addr[l][i] != LZ_NOWHERE &&
+				lz_addr_zone(lz, t->addr[l][i]) == zone;
+	return n;
+}
+
+/* What core has counted is what there is. The device has nothing to do. */
+static void check_counts(struct ram *r)
+{
+	struct kunit *test = r->test;
+	struct lz *lz = r->lz;
+	u32 meta = 0, free = 0, open = 0, i;
+
+	for (i = 2; i < r->g.nr_zones; i++) {
+		const struct lz_zone *z = &lz->zone[i];
+
+		meta += z->state == LZ_ZS_META;
+		if (z->state == LZ_ZS_META && lz->ckpt.state == LZ_CK_IDLE)
+			KUNIT_EXPECT_EQ(test, z->live - z->dying,
+					nodes_in(lz, &lz->map, i) + nodes_in(lz, &lz->ztab, i));
+		free += z->state == LZ_ZS_FREE;
+		open += !!z->open;
+		if (z->open)
+			KUNIT_EXPECT_EQ(test, z->open->zone, i);
+		if (z->state == LZ_ZS_FREE)
+			KUNIT_EXPECT_TRUE(test, z->listed);
+	}
+	KUNIT_EXPECT_GE(test, atomic_read(&lz->uncommitted), 0);
+	KUNIT_EXPECT_EQ(test, lz->cmds, 0u);
+	KUNIT_EXPECT_EQ(test, lz->resets, 0u);
+	KUNIT_EXPECT_EQ(test, lz->meta_resets, 0u);
+	KUNIT_EXPECT_EQ(test, lz->nr_meta, meta);
+	KUNIT_EXPECT_EQ(test, lz->nr_free + lz->nr_unready, free);
+	KUNIT_EXPECT_EQ(test, lz->nr_free, length(&lz->free_list));
+	KUNIT_EXPECT_EQ(test, lz->nr_unready, length(&lz->stale));
+	KUNIT_EXPECT_EQ(test, lz->nr_open, open);
+	KUNIT_EXPECT_EQ(test, atomic_read(&lz->delta_space) + atomic_read(&lz->active->used),
+			(int)lz->delta_cap);
+}
+
 void ram_check(struct ram *r)
 {
 	struct lz_check_report report = { .say = check_say, .ctx = r };
 	struct lz *live = r->lz;
 
+	if (live && live->mode == LZ_MODE_RW)
+		check_counts(r);
 	KUNIT_EXPECT_EQ(r->test, ram_load(r, LZ_LOAD_RO), 0);
 	if (r->lz) {
 		KUNIT_EXPECT_EQ(r->test, lz_check(r->lz, &report), 0);
@@ -475,6 +542,7 @@ struct ram *ram_sized(struct kunit *test, u32 nr_zones, u32 max_open, u32 zone_b
 	r->g.zone_cap = zone_cap;
 	r->g.max_open = max_open;
 	r->g.max_append = 32;
+	r->ops = &ram_ops;
 	lz_options_default(&r->o);
 	test->priv = r;
 	r->zone = lz_zalloc_array(nr_zones, sizeof(*r->zone));

@@ -17,6 +17,7 @@
  * @durable: blocks that survive a power cut
  * @cond: enum lz_zone_cond
  * @fail: commands of these kinds (bits of enum lz_op) fail
+ * @fail_after: the first so many do not
  * @fail_times: so many of them, 0: all
  */
 struct ram_zone {
@@ -25,6 +26,7 @@ struct ram_zone {
 	u32 durable;
 	u8 cond;
 	u8 fail;
+	u32 fail_after;
 	u32 fail_times;
 };
 
@@ -37,11 +39,13 @@ struct ram_zone {
  * @lz: the device, while there is one
  * @si: as formatted
  * @o: options for ram_load()
+ * @ops: what ram_format() and ram_load() give core to talk to the drive
  * @version: of each logical block as last written; 0: never, or discarded
  * @clock: versions given so far
  * @now: the clock (ns)
  * @kicked: the machine is wanted
  * @timer: and wanted then (ns), or 0
+ * @resumed: who was told to try again may
  * @hold: the machine does not run
  * @fail_flush: flushes of the drive fail
  * @broken: a rule of zoned drives was broken; said once
@@ -57,11 +61,13 @@ struct ram {
 	struct lz *lz;
 	struct lz_super_info si;
 	struct lz_options o;
+	const struct lz_ops *ops;
 	u32 *version;
 	u32 clock;
 	u64 now;
 	bool kicked;
 	u64 timer;
+	bool resumed;
 	bool hold;
 	bool fail_flush;
 	bool broken;
@@ -98,7 +104,7 @@ int ram_checkpoint(struct ram *r);
 u32 ram_read(struct ram *r, u64 lba);
 /* Every block reads as it was last written. */
 void ram_verify(struct ram *r);
-/* All metadata is sound: a second, read-only instance checks it. */
+/* All metadata is sound: a second, read-only instance checks it. What core counts is right. */
 void ram_check(struct ram *r);
 
 /* The block at a drive address. */

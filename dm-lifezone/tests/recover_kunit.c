@@ -23,6 +23,7 @@ static void recover_clean(struct kunit *test)
 	struct ram *r = test->priv;
 	const struct lz_root *root;
 	struct lz_info before, after;
+	u32 i;
 
 	KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_LONG, 10, 300), 0);
 	KUNIT_ASSERT_EQ(test, ram_discard(r, 50, 60), 0);
@@ -34,6 +35,8 @@ static void recover_clean(struct kunit *test)
 	/* The root says so, too, for those who read nothing else. */
 	root = ram_block(r, lz_zone_addr(r->lz, r->lz->root_zone, r->lz->root_off - 1));
 	KUNIT_EXPECT_EQ(test, le64_to_cpu(root->mapped), 240ull);
+	for (i = LZ_NR_STATS; i < LZ_ROOT_STATS; i++)
+		KUNIT_EXPECT_EQ(test, root->stats[i], cpu_to_le64(0));
 	ram_check(r);
 	ram_stop(r);
 	again(r);
@@ -146,6 +149,114 @@ static void recover_zone_facts(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, lz_stat(r->lz, LZ_ST_USER_WRITES), written);
 }
 
+/* What the journal has to tell of zones is told: they are after a cut as they were. */
+static void recover_zone_records(struct kunit *test)
+{
+	struct ram *r = test->priv;
+	struct lz_zone *was = kunit_kcalloc(test, r->g.nr_zones, sizeof(*was), GFP_KERNEL);
+	struct lz_zone *worn = NULL;
+	u32 i;
+
+	KUNIT_ASSERT_NOT_NULL(test, was);
+	/* The next one to be opened failed once. */
+	worn = list_first_entry(&r->lz->free_list, struct lz_zone, list);
+	worn->flags = LZ_ZF_WORN;
+	KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_LONG, 0, 3 * r->g.zone_cap), 0);
+	KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_SHORT, 1000, 20), 0);
+	KUNIT_ASSERT_NE(test, worn->state, LZ_ZS_FREE);
+	KUNIT_ASSERT_NE(test, worn->head, LZ_NO_OFFSET);
+	KUNIT_ASSERT_EQ(test, ram_flush(r), 0);
+	for (i = 0; i < r->g.nr_zones; i++)
+		was[i] = r->lz->zone[i];
+	ram_cut(r);
+	again(r);
+	for (i = 2; i < r->g.nr_zones; i++) {
+		const struct lz_zone *z = &r->lz->zone[i];
+
+		if (was[i].state != LZ_ZS_OPEN && was[i].state != LZ_ZS_FULL)
+			continue;
+		KUNIT_EXPECT_EQ(test, z->state, was[i].state);
+		KUNIT_EXPECT_EQ(test, z->class, was[i].class);
+		KUNIT_EXPECT_EQ(test, z->gen, was[i].gen);
+		KUNIT_EXPECT_EQ(test, z->flags, was[i].flags);
+		/* To one that is open the load has written a summary. */
+		if (z->state == LZ_ZS_FULL) {
+			KUNIT_EXPECT_EQ(test, z->head, was[i].head);
+			KUNIT_EXPECT_EQ(test, z->sum_seq, was[i].sum_seq);
+		}
+		KUNIT_EXPECT_EQ(test, atomic_read(&z->valid), atomic_read(&was[i].valid));
+	}
+	ram_verify(r);
+	ram_check(r);
+}
+
+/* A zone that lost a summary the journal knows of lost more than a cut may take. */
+static void recover_summary_gone(struct kunit *test)
+{
+	struct ram *r = test->priv;
+	u32 zone;
+
+	/* All of a zone's data, then a summary, and room is left. */
+	KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_LONG, 0, 20), 0);
+	zone = lz_addr_zone(r->lz, lz_map_get(r->lz, 0));
+	KUNIT_ASSERT_EQ(test, ram_checkpoint(r), 0);
+	KUNIT_ASSERT_EQ(test, ram_flush(r), 0);
+	KUNIT_ASSERT_EQ(test, r->lz->zone[zone].head, 20u);
+	KUNIT_ASSERT_EQ(test, r->zone[zone].wp, 21u);
+	ram_cut(r);
+	r->zone[zone].wp = 20;
+	KUNIT_EXPECT_EQ(test, ram_load(r, 0), -EUCLEAN);
+	KUNIT_EXPECT_TRUE_MSG(test, strstr(r->said, "was it reset by someone else"), "(%s)",
+			      r->said);
+	r->zone[zone].wp = 21;
+	again(r);
+
+	/* And if only the journal knows. */
+	KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_LONG, 100, 30), 0);
+	zone = lz_addr_zone(r->lz, lz_map_get(r->lz, 129));
+	KUNIT_ASSERT_EQ(test, r->lz->zone[zone].state, LZ_ZS_OPEN);
+	r->lz->zone[zone].open->force = r->lz->zone[zone].open->put;
+	lz_kick(r->lz);
+	ram_pump(r);
+	KUNIT_ASSERT_EQ(test, r->lz->zone[zone].head + 1, r->zone[zone].wp);
+	KUNIT_ASSERT_EQ(test, ram_flush(r), 0);
+	ram_cut(r);
+	r->zone[zone].wp--;
+	KUNIT_EXPECT_EQ(test, ram_load(r, 0), -EUCLEAN);
+	r->zone[zone].wp++;
+	again(r);
+	ram_verify(r);
+	ram_check(r);
+}
+
+/* However few blocks a drive takes at once: no command is longer, and no record is lost. */
+static void recover_short_commands(struct kunit *test)
+{
+	struct ram *r = test->priv;
+	u32 i, k, n = 3 * LZ_JOURNAL_RECORDS / 2, zone, rolls = 0;
+
+	for (r->g.max_append = 2; r->g.max_append < 6; r->g.max_append++) {
+		ram_cut(r);
+		again(r);
+		/* The journal's zone ends in each place within a commit. */
+		for (k = 0; k < 150; k++) {
+			zone = r->lz->js->zone;
+			for (i = 0; i < n; i++)
+				KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_LONG,
+								2 * ((7 * k + i) % 1000), 1), 0);
+			KUNIT_ASSERT_EQ(test, ram_flush(r), 0);
+			if (zone == r->lz->js->zone)
+				continue;
+			rolls++;
+			ram_cut(r);
+			again(r);
+			ram_verify(r);
+		}
+	}
+	KUNIT_EXPECT_GT(test, rolls, 8u);
+	ram_check(r);
+}
+
 /* Root zones change places often: each generation is found. */
 static void recover_root_rolls(struct kunit *test)
 {
@@ -209,6 +320,28 @@ static void recover_journal_rot(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ram_read(r, 40), 0u);
 }
 
+/* Where it ends, what stands behind cannot be read: nothing says that it did not end. */
+static void recover_journal_unread(struct kunit *test)
+{
+	struct ram *r = test->priv;
+	u32 zone = r->lz->js->zone, off;
+
+	KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_LONG, 10, 1), 0);
+	KUNIT_ASSERT_EQ(test, ram_flush(r), 0);
+	off = r->zone[zone].wp;
+	ram_cut(r);
+	/* Rubbish, as a cut may leave it. */
+	memset(ram_block(r, (u64)zone * r->g.zone_blocks + off), 0x5a, 2 * LZ_BLOCK_SIZE);
+	r->zone[zone].wp += 2;
+	r->zone[zone].fail = 1 << LZ_OP_READ;
+	r->zone[zone].fail_after = 1;
+	r->zone[zone].fail_times = 1;
+	again(r);
+	KUNIT_EXPECT_EQ(test, r->zone[zone].fail, 0);
+	ram_verify(r);
+	ram_check(r);
+}
+
 /* A commit of several blocks in one write is cut: it may keep its last and not its first. */
 static void recover_journal_hole(struct kunit *test)
 {
@@ -263,8 +396,8 @@ static void recover_commit_in_pieces(struct kunit *test)
 	struct ram *r = test->priv;
 	u32 full = LZ_LOG_BLOCKS * LZ_JOURNAL_RECORDS, less, i, n;
 
-	full = min_t(u32, full, r->si.logical_blocks / 4);
-	for (less = 0; less < 24; less += 3) {
+	full = min_t(u32, full, (r->si.logical_blocks - 8 * 40) / 2);
+	for (less = 0; less < 24; less++) {
 		n = full - less;
 		for (i = 0; i < n; i++)
 			KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_LONG, 2 * i, 1), 0);
@@ -316,6 +449,33 @@ static void recover_random(struct kunit *test)
 		if (i % 100 == 99)
 			ram_verify(r);
 	}
+	ram_verify(r);
+	ram_check(r);
+}
+
+/* One that was set aside and is empty is reset, and only its failure is remembered. */
+static void recover_bad_emptied(struct kunit *test)
+{
+	struct ram *r = test->priv;
+	struct lz_write w;
+	struct lz_read rd;
+
+	KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_LONG, 0, 20), 0);
+	KUNIT_ASSERT_EQ(test, lz_write_begin(r->lz, LZ_CLASS_LONG, 1, &w), 0);
+	/* Held by a reader, so that it is neither cleaned nor reset before the cut. */
+	KUNIT_ASSERT_EQ(test, lz_read_begin(r->lz, 0, 1, &rd), 0);
+	KUNIT_ASSERT_EQ(test, lz_addr_zone(r->lz, rd.addr), w.zone);
+	r->hold = true;
+	lz_write_fail(r->lz, &w, -EIO);
+	KUNIT_ASSERT_EQ(test, ram_discard(r, 0, 20), 0);
+	r->hold = false;
+	KUNIT_ASSERT_EQ(test, ram_flush(r), 0);
+	KUNIT_ASSERT_EQ(test, r->lz->zone[w.zone].state, LZ_ZS_BAD);
+	KUNIT_ASSERT_EQ(test, ram_checkpoint(r), 0);
+	ram_cut(r);
+	again(r);
+	KUNIT_EXPECT_EQ(test, r->lz->zone[w.zone].state, LZ_ZS_FREE);
+	KUNIT_EXPECT_EQ(test, r->lz->zone[w.zone].flags, LZ_ZF_WORN);
 	ram_verify(r);
 	ram_check(r);
 }
@@ -374,10 +534,52 @@ static void recover_root_unread(struct kunit *test)
 	r->zone[newest].fail = 1 << LZ_OP_READ;
 	KUNIT_EXPECT_EQ(test, ram_load(r, 0), -EIO);
 	KUNIT_EXPECT_TRUE_MSG(test, strstr(r->said, "may hold a newer"), "(%s)", r->said);
-	r->zone[newest].fail = 0;
+	/* Nor is an older one of the same zone taken for it. */
+	r->said[0] = 0;
+	r->zone[newest].fail_after = 1;
+	r->zone[newest].fail_times = LZ_ROOT_COPIES;
+	KUNIT_EXPECT_EQ(test, ram_load(r, 0), -EIO);
+	KUNIT_EXPECT_TRUE_MSG(test, strstr(r->said, "may hold a newer"), "(%s)", r->said);
+	KUNIT_EXPECT_EQ(test, r->zone[newest].fail, 0);
 	r->zone[newest ^ 1].fail = 1 << LZ_OP_READ;
 	again(r);
 	ram_verify(r);
+}
+
+/* Probing says what is wrong with a superblock, and says it once. */
+static void probe_refused(struct ram *r, int err, const char *what)
+{
+	struct lz_super_info si;
+	const char *at;
+
+	r->said[0] = 0;
+	KUNIT_EXPECT_EQ(r->test, lz_probe(&r->g, &ram_ops, r, &si), err);
+	at = strstr(r->said, what);
+	KUNIT_EXPECT_TRUE_MSG(r->test, at, "(%s, wanted %s)", r->said, what);
+	KUNIT_EXPECT_TRUE_MSG(r->test, at && !strstr(at + 1, what), "(%s)", r->said);
+}
+
+static void recover_probe_refused(struct kunit *test)
+{
+	struct ram *r = test->priv;
+	struct lz_super *s = ram_block(r, 0);
+	__le64 was = s->logical_blocks;
+
+	ram_stop(r);
+	s->logical_blocks = cpu_to_le64(le64_to_cpu(s->logical_blocks) + 1);
+	ram_reseal(&s->h, 0);
+	probe_refused(r, -EUCLEAN, "such a drive has at most");
+	s->logical_blocks = was;
+	ram_reseal(&s->h, 0);
+	r->g.nr_zones--;
+	probe_refused(r, -EINVAL, "formatted for");
+	r->g.nr_zones++;
+	r->zone[0].fail = 1 << LZ_OP_READ;
+	r->zone[1].fail = 1 << LZ_OP_READ;
+	probe_refused(r, -ENODEV, "root zone 0 cannot be read");
+	r->zone[0].fail = 0;
+	r->zone[1].fail = 0;
+	again(r);
 }
 
 /* Probing a device says nothing that loading it will say. */
@@ -597,6 +799,12 @@ static void recover_timer(struct kunit *test)
 	ram_cut(r);
 	again(r);
 	ram_verify(r);
+	/* However little it is. */
+	KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_LONG, 7, 1), 0);
+	ram_elapse(r, LZ_COMMIT_MS_DEFAULT + 10);
+	ram_cut(r);
+	again(r);
+	ram_verify(r);
 }
 
 static void recover_live_options(struct kunit *test)
@@ -710,6 +918,45 @@ static void recover_no_zone_for_journal(struct kunit *test)
 			      r->said);
 }
 
+/* One is left for the journal, and none for what else the first checkpoint writes. */
+static void recover_no_zone_for_nodes(struct kunit *test)
+{
+	struct ram *r = test->priv;
+	u32 left = free_zone(r), i;
+
+	KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_LONG, 10, 300), 0);
+	KUNIT_ASSERT_EQ(test, ram_flush(r), 0);
+	fill_zone(r, r->lz->js->zone);
+	fill_zone(r, r->lz->ns->zone);
+	for (i = 2; i < r->g.nr_zones; i++)
+		if (i != left && r->lz->zone[i].state == LZ_ZS_FREE)
+			r->zone[i].cond = LZ_COND_READONLY;
+	ram_cut(r);
+	KUNIT_EXPECT_EQ(test, ram_load(r, 0), -ENOSPC);
+	KUNIT_EXPECT_TRUE_MSG(test, strstr(r->said, "no room to write a checkpoint"), "(%s)",
+			      r->said);
+}
+
+/* The log does not go on in a zone that is marked as bad. */
+static void recover_bad_log_zone(struct kunit *test)
+{
+	struct ram *r = test->priv;
+	u32 zone = r->lz->js->zone;
+
+	KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_LONG, 10, 300), 0);
+	r->lz->zone[zone].flags |= LZ_ZF_BAD;
+	lz_zone_touch(r->lz, &r->lz->zone[zone]);
+	KUNIT_ASSERT_EQ(test, ram_checkpoint(r), 0);
+	KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_LONG, 20, 10), 0);
+	KUNIT_ASSERT_EQ(test, ram_flush(r), 0);
+	KUNIT_ASSERT_EQ(test, r->lz->js->zone, zone);
+	ram_cut(r);
+	again(r);
+	KUNIT_EXPECT_NE(test, r->lz->js->zone, zone);
+	ram_verify(r);
+	ram_check(r);
+}
+
 /* A smaller budget than there are open zones: those too many are finished. */
 static void recover_smaller_budget(struct kunit *test)
 {
@@ -812,17 +1059,23 @@ static struct kunit_case recover_cases[] = {
 	KUNIT_CASE(recover_unflushed),
 	KUNIT_CASE(recover_discards),
 	KUNIT_CASE(recover_zone_facts),
+	KUNIT_CASE(recover_zone_records),
+	KUNIT_CASE(recover_summary_gone),
+	KUNIT_CASE(recover_short_commands),
 	KUNIT_CASE(recover_root_rolls),
 	KUNIT_CASE(recover_long_journal),
 	KUNIT_CASE(recover_journal_rot),
+	KUNIT_CASE(recover_journal_unread),
 	KUNIT_CASE(recover_journal_hole),
 	KUNIT_CASE(recover_long_commit),
 	KUNIT_CASE(recover_commit_in_pieces),
 	KUNIT_CASE(recover_random),
+	KUNIT_CASE(recover_bad_emptied),
 	KUNIT_CASE(recover_read_only),
 	KUNIT_CASE(recover_one_root_zone),
 	KUNIT_CASE(recover_root_unread),
 	KUNIT_CASE(recover_said_once),
+	KUNIT_CASE(recover_probe_refused),
 	KUNIT_CASE(recover_zone_now_log),
 	KUNIT_CASE(recover_short_zone_table),
 	KUNIT_CASE(recover_lost_leaf),
@@ -834,6 +1087,8 @@ static struct kunit_case recover_cases[] = {
 	KUNIT_CASE(recover_stale_zones),
 	KUNIT_CASE(recover_read_only_zones),
 	KUNIT_CASE(recover_no_zone_for_journal),
+	KUNIT_CASE(recover_no_zone_for_nodes),
+	KUNIT_CASE(recover_bad_log_zone),
 	KUNIT_CASE(recover_smaller_budget),
 	KUNIT_CASE(recover_empty_root_zone),
 	KUNIT_CASE(recover_flush_error),

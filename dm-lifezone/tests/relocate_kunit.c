@@ -119,6 +119,9 @@ static void relocate_on_request(struct kunit *test)
 	lz_get_info(r->lz, &after);
 	KUNIT_EXPECT_GT(test, after.free_zones, before.free_zones);
 	KUNIT_EXPECT_GT(test, lz_stat(r->lz, LZ_ST_GC_COPIES), 0ull);
+	/* With blocks of their lifetime. */
+	KUNIT_EXPECT_EQ(test, lz_stat(r->lz, LZ_ST_CLASS_COPIES + LZ_CLASS_LONG),
+			lz_stat(r->lz, LZ_ST_GC_COPIES));
 	ram_verify(r);
 	ram_check(r);
 }
@@ -172,8 +175,11 @@ static void relocate_stale_summary(struct kunit *test)
 		if (z->head == LZ_NO_OFFSET)
 			continue;
 		s = ram_block(r, lz_zone_addr(r->lz, i, z->head));
-		s->group = cpu_to_le32(2);
-		s->nth = cpu_to_le32(1);
+		/* Of more blocks than it has, or not the first of them. */
+		if (i % 2)
+			s->group = cpu_to_le32(2);
+		else
+			s->nth = cpu_to_le32(1);
 		ram_reseal(&s->h, le32_to_cpu(s->h.count));
 	}
 	lz_request_gc(r->lz, 3);
@@ -184,6 +190,150 @@ static void relocate_stale_summary(struct kunit *test)
 	KUNIT_EXPECT_TRUE_MSG(test, strstr(r->said, "of another life"), "(%s)", r->said);
 	KUNIT_EXPECT_GE(test, lz_stat(r->lz, LZ_ST_RESETS_GC), 3ull);
 	ram_verify(r);
+}
+
+/* More is counted in a zone than the map has there: that is said once, and it is left. */
+static void relocate_miscounted(struct kunit *test)
+{
+	struct ram *r = holes(test);
+	const char *said;
+	u32 zone = lz_addr_zone(r->lz, lz_map_get(r->lz, 1)), i;
+	u64 victims;
+
+	atomic_inc(&r->lz->zone[zone].valid);
+	for (i = 0; i < 10; i++) {
+		lz_request_gc(r->lz, 6);
+		ram_elapse(r, 2000);
+		ram_flush(r);
+	}
+	said = strstr(r->said, "blocks are counted that the map does not name");
+	KUNIT_ASSERT_NOT_NULL(test, said);
+	KUNIT_EXPECT_TRUE_MSG(test, !strstr(said + 1, "blocks are counted"), "(%s)", r->said);
+	victims = lz_stat(r->lz, LZ_ST_GC_VICTIMS);
+	lz_request_gc(r->lz, 6);
+	ram_elapse(r, 2000);
+	KUNIT_EXPECT_EQ(test, lz_stat(r->lz, LZ_ST_GC_VICTIMS), victims);
+	ram_verify(r);
+	ram_check(r);
+}
+
+/* Cleans some of the zones with holes; those are moved, and gone. */
+static void cleaned(struct ram *r)
+{
+	struct lz_info info;
+	u32 i;
+
+	lz_request_gc(r->lz, 3);
+	for (i = 0; i < 5; i++) {
+		ram_elapse(r, 2000);
+		KUNIT_ASSERT_EQ(r->test, ram_flush(r), 0);
+	}
+	lz_get_info(r->lz, &info);
+	KUNIT_EXPECT_EQ(r->test, info.mode, LZ_MODE_RW);
+	KUNIT_EXPECT_GE(r->test, lz_stat(r->lz, LZ_ST_RESETS_GC), 2ull);
+	ram_verify(r);
+	ram_check(r);
+}
+
+/* A read that fails and is good the third time is no block lost. */
+static void relocate_read_hiccup(struct kunit *test)
+{
+	struct ram *r = holes(test);
+	u32 i;
+
+	/* The first is that of the summary. */
+	for (i = 2; i < r->g.nr_zones; i++) {
+		if (r->lz->zone[i].state != LZ_ZS_FULL)
+			continue;
+		r->zone[i].fail = 1 << LZ_OP_READ;
+		r->zone[i].fail_after = 1;
+		r->zone[i].fail_times = LZ_READ_TRIES - 1;
+	}
+	cleaned(r);
+	KUNIT_EXPECT_EQ(test, r->said[0], 0);
+}
+
+/* What GC was to write goes elsewhere, and what was kept back for it is given back. */
+static void relocate_append_error(struct kunit *test)
+{
+	struct ram *r = holes(test);
+	struct lz_zone *z = list_first_entry(&r->lz->free_list, struct lz_zone, list);
+	u32 i;
+
+	for (i = 0; i < 2; i++) {
+		r->zone[lz_zone_nr(r->lz, z)].fail = 1 << LZ_OP_APPEND;
+		z = list_entry(z->list.next, struct lz_zone, list);
+	}
+	cleaned(r);
+	KUNIT_EXPECT_GT(test, lz_stat(r->lz, LZ_ST_ZONES_ASIDE), 0ull);
+}
+
+/* A map leaf that cannot be read does not hold GC up: what it maps stays. */
+static void relocate_lost_leaf(struct kunit *test)
+{
+	struct ram *r = holes(test);
+	u32 zone;
+
+	ram_stop(r);
+	KUNIT_ASSERT_EQ_MSG(test, ram_load(r, 0), 0, "(%s)", r->said);
+	KUNIT_ASSERT_TRUE(test, !r->lz->leaf[0]);
+	zone = lz_addr_zone(r->lz, r->lz->map.addr[0][0]);
+	r->zone[zone].fail = 1 << LZ_OP_READ;
+	lz_request_gc(r->lz, 1);
+	ram_pump(r);
+	KUNIT_EXPECT_GT(test, lz_stat(r->lz, LZ_ST_GC_VICTIMS), 0ull);
+	KUNIT_EXPECT_EQ(test, r->lz->gc.state, LZ_GC_IDLE);
+	r->zone[zone].fail = 0;
+	ram_cut(r);
+	KUNIT_ASSERT_EQ_MSG(test, ram_load(r, 0), 0, "(%s)", r->said);
+	ram_verify(r);
+	ram_check(r);
+}
+
+/* Whatever it was that held users back: while nothing is to be cleaned they are not. */
+static void relocate_not_paced(struct kunit *test)
+{
+	struct ram *r = holes(test);
+
+	r->lz->pacing = true;
+	atomic_set(&r->lz->credit, 0);
+	KUNIT_EXPECT_EQ(test, ram_write(r, LZ_CLASS_LONG, 0, 10), 0);
+	KUNIT_EXPECT_FALSE(test, r->lz->pacing);
+	ram_verify(r);
+}
+
+static u32 taken;
+
+static void give_back(void *ctx, const struct lz_trace *t)
+{
+	struct ram *r = ctx;
+
+	if (t->what != LZ_TR_CHECKPOINT || !taken)
+		return;
+	KUNIT_EXPECT_EQ(r->test, lz_stat(r->lz, LZ_ST_GC_VICTIMS), 1ull);
+	KUNIT_EXPECT_EQ(r->test, lz_stat(r->lz, LZ_ST_GC_COPIES), 0ull);
+	lz_delta_return(r->lz, taken);
+	taken = 0;
+}
+
+/* Where the delta has no room GC waits for a checkpoint, and goes on. */
+static void relocate_no_room_for_updates(struct kunit *test)
+{
+	struct ram *r = holes(test);
+	struct lz_ops ops = ram_ops;
+
+	ops.trace = give_back;
+	r->lz->ops = &ops;
+	taken = atomic_read(&r->lz->delta_space);
+	KUNIT_ASSERT_TRUE(test, lz_delta_reserve(r->lz, taken, true));
+	WRITE_ONCE(r->lz->ckpt.wanted, false);
+	lz_request_gc(r->lz, 1);
+	ram_pump(r);
+	KUNIT_EXPECT_EQ(test, taken, 0u);
+	KUNIT_EXPECT_GT(test, lz_stat(r->lz, LZ_ST_GC_COPIES), 0ull);
+	ram_verify(r);
+	KUNIT_ASSERT_EQ(test, ram_flush(r), 0);
+	ram_check(r);
 }
 
 static u32 first_victim;
@@ -258,6 +408,12 @@ static struct kunit_case relocate_cases[] = {
 	KUNIT_CASE(relocate_on_request),
 	KUNIT_CASE(relocate_nowhere),
 	KUNIT_CASE(relocate_stale_summary),
+	KUNIT_CASE(relocate_miscounted),
+	KUNIT_CASE(relocate_read_hiccup),
+	KUNIT_CASE(relocate_append_error),
+	KUNIT_CASE(relocate_lost_leaf),
+	KUNIT_CASE(relocate_not_paced),
+	KUNIT_CASE(relocate_no_room_for_updates),
 	KUNIT_CASE_SLOW(relocate_room_first),
 	{}
 };

@@ -88,6 +88,25 @@ static void zone_reset_after_commit(struct kunit *test)
 	ram_check(r);
 }
 
+/* One that has lost all and holds something again is not asked about at each commit. */
+static void zone_used_again(struct kunit *test)
+{
+	struct ram *r = ram_device(test, 32, 8);
+	struct lz_zone *z;
+
+	KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_LONG, 0, 20), 0);
+	z = &r->lz->zone[lz_addr_zone(r->lz, lz_map_get(r->lz, 0))];
+	KUNIT_ASSERT_EQ(test, ram_discard(r, 0, 20), 0);
+	KUNIT_ASSERT_TRUE(test, z->listed);
+	KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_LONG, 0, 20), 0);
+	KUNIT_ASSERT_EQ(test, atomic_read(&z->valid), 20);
+	KUNIT_ASSERT_EQ(test, ram_flush(r), 0);
+	KUNIT_EXPECT_EQ(test, z->state, LZ_ZS_OPEN);
+	KUNIT_EXPECT_FALSE(test, z->listed);
+	ram_verify(r);
+	ram_check(r);
+}
+
 /* Reads keep their zone from being reset. */
 static void zone_reader_holds_reset(struct kunit *test)
 {
@@ -207,17 +226,71 @@ static void zone_finish_one(struct kunit *test)
 	ram_verify(r);
 }
 
+/* The zone that is to make room for another class cannot be finished: it is set aside. */
+static void zone_finish_error(struct kunit *test)
+{
+	struct ram *r = ram_new(test, 40, 6);
+	u32 i;
+
+	r->o.policy = LZ_POLICY_SLA;
+	r->o.finish = LZ_FINISH_MISMATCH;
+	KUNIT_ASSERT_EQ(test, ram_format(r), 0);
+	KUNIT_ASSERT_EQ(test, ram_load(r, 0), 0);
+	for (i = 2; i < r->g.nr_zones; i++) {
+		r->zone[i].fail = 1 << LZ_OP_FINISH;
+		r->zone[i].fail_times = LZ_FINISH_TRIES;
+	}
+	for (i = 0; i < 28; i++)
+		KUNIT_ASSERT_EQ(test, ram_write(r, i % LZ_NR_CLASSES, i, 1), 0);
+	KUNIT_EXPECT_GT(test, lz_stat(r->lz, LZ_ST_ZONES_ASIDE), 0ull);
+	KUNIT_EXPECT_TRUE_MSG(test, strstr(r->said, "set aside"), "(%s)", r->said);
+	ram_verify(r);
+	KUNIT_ASSERT_EQ(test, ram_flush(r), 0);
+	ram_check(r);
+	ram_cut(r);
+	KUNIT_ASSERT_EQ_MSG(test, ram_load(r, 0), 0, "(%s)", r->said);
+	ram_verify(r);
+	ram_check(r);
+}
+
+/* An open zone that is empty and cannot be reset is finished, and gives its slot back. */
+static void zone_open_reset_error(struct kunit *test)
+{
+	struct ram *r = ram_device(test, 40, 8);
+	u32 round, zone, i;
+
+	for (round = 0; round < 2 * r->lz->data_slots; round++) {
+		KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_LONG, 0, 20), 0);
+		zone = lz_addr_zone(r->lz, lz_map_get(r->lz, 0));
+		KUNIT_ASSERT_EQ(test, r->lz->zone[zone].state, LZ_ZS_OPEN);
+		r->zone[zone].fail = 1 << LZ_OP_RESET;
+		KUNIT_ASSERT_EQ(test, ram_discard(r, 0, 20), 0);
+		for (i = 0; i < 3; i++) {
+			KUNIT_ASSERT_EQ(test, ram_flush(r), 0);
+			ram_elapse(r, 2000);
+		}
+		KUNIT_EXPECT_EQ(test, r->lz->zone[zone].state, LZ_ZS_BAD);
+		KUNIT_EXPECT_TRUE(test, r->lz->zone[zone].failed);
+		KUNIT_EXPECT_EQ(test, r->zone[zone].cond, LZ_COND_FULL);
+	}
+	ram_verify(r);
+	ram_check(r);
+}
+
 static struct kunit_case zone_cases[] = {
 	KUNIT_CASE(zone_budget_4),
 	KUNIT_CASE(zone_budget_5),
 	KUNIT_CASE(zone_budget_14),
 	KUNIT_CASE(zone_classes_apart),
 	KUNIT_CASE(zone_reset_after_commit),
+	KUNIT_CASE(zone_used_again),
 	KUNIT_CASE(zone_reader_holds_reset),
 	KUNIT_CASE(zone_write_error),
 	KUNIT_CASE(zone_reset_error),
 	KUNIT_CASE(zone_finish_mismatch),
 	KUNIT_CASE(zone_finish_one),
+	KUNIT_CASE(zone_finish_error),
+	KUNIT_CASE(zone_open_reset_error),
 	{}
 };
 

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Where the metadata log finds no zone: who waits, and when waiting is given up. */
+#include "ram.h"
+#include "waiting.h"
+
+static void room_exit(struct kunit *test)
+{
+	ram_free(test->priv);
+}
+
+/* From now on there is no free zone but those that are reset. */
+static struct ram *device(struct kunit *test)
+{
+	struct ram *r = ram_device(test, 40, 8);
+
+	KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_LONG, 0, 2 * r->g.zone_cap), 0);
+	KUNIT_ASSERT_EQ(test, ram_flush(r), 0);
+	while (lz_zone_take_free(r->lz, false))
+		;
+	return r;
+}
+
+/* The zone of the first block is empty, but somebody reads in it. */
+static u32 hold_zone(struct ram *r, struct lz_read *rd)
+{
+	KUNIT_ASSERT_EQ(r->test, lz_read_begin(r->lz, 5, 1, rd), 0);
+	KUNIT_ASSERT_EQ(r->test, ram_discard(r, 0, r->g.zone_cap), 0);
+	KUNIT_ASSERT_EQ(r->test, ram_flush(r), 0);
+	KUNIT_ASSERT_FALSE(r->test, list_empty(&r->lz->ready));
+	return lz_addr_zone(r->lz, rd->addr);
+}
+
+/* One more commit; was it answered? */
+static bool commit(struct ram *r, struct waiting *x)
+{
+	*x = (struct waiting){ .w.fn = waiting_end };
+	KUNIT_ASSERT_TRUE(r->test, lz_zrec_add(r->lz, LZ_JR_ZBAD, r->g.nr_zones - 1, 0, 0));
+	lz_flush(r->lz, &x->w);
+	ram_pump(r);
+	return x->called;
+}
+
+static void fill_log(struct ram *r, struct waiting *x)
+{
+	u32 i;
+
+	for (i = 0; i < 3 * r->g.zone_cap; i++)
+		if (!commit(r, x) || x->err)
+			return;
+	KUNIT_FAIL(r->test, "the log is not full\n");
+}
+
+static void expect_mode(struct ram *r, u8 mode)
+{
+	struct lz_info info;
+
+	lz_get_info(r->lz, &info);
+	KUNIT_EXPECT_EQ(r->test, info.mode, mode);
+}
+
+/* What is read may yet be reset: the log waits. With nothing to wait for it gives up. */
+static void room_waits_for_reader(struct kunit *test)
+{
+	struct ram *r = device(test);
+	struct waiting x;
+	struct lz_read rd;
+
+	hold_zone(r, &rd);
+	fill_log(r, &x);
+	KUNIT_EXPECT_FALSE(test, x.called);
+	expect_mode(r, LZ_MODE_RW);
+	lz_read_end(r->lz, &rd);
+	ram_pump(r);
+	KUNIT_EXPECT_TRUE(test, x.called);
+	KUNIT_EXPECT_EQ(test, x.err, 0);
+	fill_log(r, &x);
+	KUNIT_EXPECT_TRUE(test, x.called);
+	KUNIT_EXPECT_EQ(test, x.err, -EIO);
+	expect_mode(r, LZ_MODE_FAIL);
+	KUNIT_EXPECT_TRUE_MSG(test, strstr(r->said, "no zone is left for the metadata log"),
+			      "(%s)", r->said);
+}
+
+/* A zone that only GC reads, which waits for the log, is not waited for. */
+static void room_waits_not_for_gc(struct kunit *test)
+{
+	struct ram *r = device(test);
+	struct waiting x;
+	struct lz_read rd;
+	u32 zone = hold_zone(r, &rd);
+
+	/* GC waits, and cleans another zone. */
+	r->lz->gc.state = LZ_GC_CKPT;
+	r->lz->gc.ckpt_done = false;
+	r->lz->gc.victim = zone + 1;
+	fill_log(r, &x);
+	KUNIT_EXPECT_FALSE(test, x.called);
+	expect_mode(r, LZ_MODE_RW);
+	r->lz->gc.victim = zone;
+	lz_kick(r->lz);
+	ram_pump(r);
+	KUNIT_EXPECT_TRUE(test, x.called);
+	KUNIT_EXPECT_EQ(test, x.err, -EIO);
+	expect_mode(r, LZ_MODE_FAIL);
+}
+
+/* Users who wait for room in the log are not told that there is no space. */
+static void room_tight(struct kunit *test)
+{
+	struct ram *r = device(test);
+	struct waiting x;
+	struct lz_write w;
+	u32 i;
+
+	for (i = 0; i < 3 * r->g.zone_cap && !r->lz->tight; i++)
+		KUNIT_ASSERT_TRUE(test, commit(r, &x));
+	KUNIT_ASSERT_TRUE(test, r->lz->tight);
+	/* One zone is lost, which else would be the reason. */
+	r->lz->zone[r->g.nr_zones - 1].gc_ckpt = ~0ull;
+	KUNIT_EXPECT_EQ(test, lz_write_begin(r->lz, LZ_CLASS_LONG, 1, &w), -EAGAIN);
+	ram_pump(r);
+	KUNIT_EXPECT_FALSE(test, r->lz->spent);
+	KUNIT_EXPECT_EQ(test, atomic_read(&r->lz->starved), 1);
+	expect_mode(r, LZ_MODE_RW);
+}
+
+static struct kunit_case room_cases[] = {
+	KUNIT_CASE(room_waits_for_reader),
+	KUNIT_CASE(room_waits_not_for_gc),
+	KUNIT_CASE(room_tight),
+	{}
+};
+
+static struct kunit_suite room_suite = {
+	.name = "lifezone-room",
+	.exit = room_exit,
+	.test_cases = room_cases,
+};
+
+kunit_test_suite(room_suite);

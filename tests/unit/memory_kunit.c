@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Memory that is refused, each place where core asks for some in turn. In user space
+ * only, where the linker puts these functions between core and the C library.
+ */
+#include "../../dm-lifezone/tests/ram.h"
+
+/* Requests until one is refused; all from there on, or only that one. */
+static bool armed, once, refused;
+static u32 before;
+
+static void *ask(void *(*f)(size_t a, size_t b), size_t a, size_t b)
+{
+	if (!armed || before) {
+		before -= armed;
+		return f(a, b);
+	}
+	refused = true;
+	armed = !once;
+	return NULL;
+}
+
+void *__real_calloc(size_t n, size_t size);
+void *__wrap_calloc(size_t n, size_t size);
+void *__real_aligned_alloc(size_t align, size_t size);
+void *__wrap_aligned_alloc(size_t align, size_t size);
+
+void *__wrap_calloc(size_t n, size_t size)
+{
+	return ask(__real_calloc, n, size);
+}
+
+void *__wrap_aligned_alloc(size_t align, size_t size)
+{
+	return ask(__real_aligned_alloc, align, size);
+}
+
+static void arm(u32 n, bool only_one)
+{
+	before = n;
+	once = only_one;
+	refused = false;
+	armed = true;
+}
+
+/* Was one refused? */
+static bool disarm(void)
+{
+	armed = false;
+	return refused;
+}
+
+/* The drive has what it needs. */
+static void submit(void *ctx, struct lz_cmd *c)
+{
+	bool was = armed;
+
+	armed = false;
+	ram_ops.submit(ctx, c);
+	armed = was;
+}
+
+static struct lz_ops ops;
+
+/* After a cut: a checkpoint, and a journal with each kind of record. */
+static struct ram *device(struct kunit *test)
+{
+	struct ram *r = ram_device(test, 40, 8);
+	u32 i;
+
+	r->ops = &ops;
+	for (i = 0; i < 4; i++)
+		KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_LONG, i * LZ_NODE_ENTRIES, 200), 0);
+	KUNIT_ASSERT_EQ(test, ram_checkpoint(r), 0);
+	for (i = 0; i < 4; i++) {
+		KUNIT_ASSERT_EQ(test, ram_discard(r, i * LZ_NODE_ENTRIES + 50, 50), 0);
+		KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_SHORT, i * LZ_NODE_ENTRIES, 50), 0);
+	}
+	KUNIT_ASSERT_EQ(test, ram_flush(r), 0);
+	ram_cut(r);
+	return r;
+}
+
+static int memory_init(struct kunit *test)
+{
+	ops = ram_ops;
+	ops.submit = submit;
+	return 0;
+}
+
+static void memory_exit(struct kunit *test)
+{
+	disarm();
+	ram_free(test->priv);
+}
+
+/* A load fails and says why, or does without; nothing is lost, and nothing leaks. */
+static void each_in_a_load(struct kunit *test, bool only_one, u32 flags)
+{
+	struct ram *r = device(test);
+	u32 n, failed = 0;
+	bool hit = true;
+	int err;
+
+	for (n = 0; hit; n++) {
+		arm(n, only_one);
+		err = ram_load(r, flags);
+		hit = disarm();
+		if (err) {
+			KUNIT_ASSERT_TRUE(test, hit);
+			KUNIT_EXPECT_EQ(test, err, -ENOMEM);
+			failed++;
+			continue;
+		}
+		ram_verify(r);
+		if (!(flags & LZ_LOAD_RO))
+			ram_check(r);
+		ram_cut(r);
+	}
+	KUNIT_EXPECT_GT(test, failed, 20u);
+}
+
+static void memory_load(struct kunit *test)
+{
+	each_in_a_load(test, true, 0);
+}
+
+static void memory_load_none_left(struct kunit *test)
+{
+	each_in_a_load(test, false, 0);
+}
+
+static void memory_load_read_only(struct kunit *test)
+{
+	each_in_a_load(test, false, LZ_LOAD_RO);
+}
+
+static void memory_format(struct kunit *test)
+{
+	bool hit = true;
+	u32 n;
+
+	for (n = 0; hit; n++) {
+		struct ram *r = ram_new(test, 40, 8);
+		int err;
+
+		r->ops = &ops;
+		arm(n, true);
+		err = ram_format(r);
+		hit = disarm();
+		KUNIT_EXPECT_EQ(test, err, hit ? -ENOMEM : 0);
+		ram_free(r);
+		test->priv = NULL;
+	}
+	KUNIT_EXPECT_GT(test, n, 20u);
+}
+
+static void memory_probe(struct kunit *test)
+{
+	struct ram *r = device(test);
+	struct lz_super_info si;
+
+	arm(0, true);
+	KUNIT_EXPECT_EQ(test, lz_probe(&r->g, &ops, r, &si), -ENOMEM);
+	arm(1, false);
+	KUNIT_EXPECT_EQ(test, lz_probe(&r->g, &ops, r, &si), -ENOMEM);
+	disarm();
+}
+
+static void say_nothing(void *ctx, const char *line)
+{
+}
+
+/* A check that cannot be made is not taken for one that found nothing. */
+static void memory_check(struct kunit *test)
+{
+	struct lz_check_report report = { .say = say_nothing };
+	struct ram *r = device(test);
+	bool hit = true;
+	int err;
+	u32 n;
+
+	for (n = 0; hit; n++) {
+		KUNIT_ASSERT_EQ(test, ram_load(r, LZ_LOAD_RO), 0);
+		arm(n, false);
+		err = lz_check(r->lz, &report);
+		hit = disarm();
+		if (err)
+			KUNIT_EXPECT_EQ(test, err, -ENOMEM);
+		else
+			KUNIT_EXPECT_EQ(test, report.errors, 0ull);
+		KUNIT_ASSERT_TRUE(test, hit || !err);
+		ram_cut(r);
+	}
+	KUNIT_EXPECT_GT(test, n, 5u);
+}
+
+static struct kunit_case memory_cases[] = {
+	KUNIT_CASE(memory_load),
+	KUNIT_CASE(memory_load_none_left),
+	KUNIT_CASE(memory_load_read_only),
+	KUNIT_CASE(memory_format),
+	KUNIT_CASE(memory_probe),
+	KUNIT_CASE(memory_check),
+	{}
+};
+
+static struct kunit_suite memory_suite = {
+	.name = "lifezone-memory",
+	.init = memory_init,
+	.exit = memory_exit,
+	.test_cases = memory_cases,
+};
+
+kunit_test_suite(memory_suite);
