@@ -194,6 +194,26 @@ static void lz_part_busy(struct lz_target *lt, struct lz_part *part)
 	queue_work(lt->io_wq, &lt->io_work);
 }
 
+/* Core learns how it ended. */
+static inline blk_status_t lz_write_settle(struct lz_target *lt, struct lz_part *part)
+{
+	blk_status_t status = part->bio.bi_status;
+	u64 addr;
+
+	if (unlikely(status)) {
+		if (!lz_planted(LZ_PLANT_SHELL_RESERVATION_KEPT))
+			lz_write_fail(lt->lz, &part->w, blk_status_to_errno(status));
+		return status;
+	}
+	/* A place where it may have landed, or core would notice. */
+	if (lz_planted(LZ_PLANT_SHELL_LANDING_IGNORED) &&
+	    part->bio.bi_iter.bi_sector != lz_zone_sector(lt, part->w.zone))
+		part->bio.bi_iter.bi_sector = lz_zone_sector(lt, part->w.zone) +
+			(sector_t)max(part->w.from, 1u) * LZ_BLOCK_SECTORS;
+	addr = lz_sector_addr(lt, part->bio.bi_iter.bi_sector);
+	return lz_write_end(lt->lz, &part->w, addr, part->lba) ? BLK_STS_IOERR : BLK_STS_OK;
+}
+
 static void lz_write_endio(struct bio *piece)
 {
 	struct lz_part *part = container_of(piece, struct lz_part, bio);
@@ -206,11 +226,8 @@ static void lz_write_endio(struct bio *piece)
 		lz_part_busy(lt, part);
 		return;
 	}
+	status = lz_write_settle(lt, part);
 	if (likely(!status)) {
-		if (lz_planted(LZ_PLANT_SHELL_LANDING_IGNORED))
-			piece->bi_iter.bi_sector = lz_zone_sector(lt, part->w.zone);
-		lz_write_end(lt->lz, &part->w,
-			     lz_sector_addr(lt, piece->bi_iter.bi_sector), part->lba);
 		if (likely(part->rest.bi_size == bytes)) {
 			lz_part_done(part, BLK_STS_OK);
 			return;
@@ -218,13 +235,9 @@ static void lz_write_endio(struct bio *piece)
 		bio_advance_iter(lz_upper(lb), &part->rest, bytes);
 		part->lba += part->w.nblocks;
 		part->tries = 0;
-	} else {
-		if (!lz_planted(LZ_PLANT_SHELL_RESERVATION_KEPT))
-			lz_write_fail(lt->lz, &part->w, blk_status_to_errno(status));
-		if (++part->tries >= LZ_MAX_TRIES || lz_planted(LZ_PLANT_SHELL_NO_RETRY)) {
-			lz_part_done(part, status);
-			return;
-		}
+	} else if (++part->tries >= LZ_MAX_TRIES || lz_planted(LZ_PLANT_SHELL_NO_RETRY)) {
+		lz_part_done(part, status);
+		return;
 	}
 	lz_part_wait(lt, part);
 }

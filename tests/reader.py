@@ -30,7 +30,7 @@ EMPTY, COND_OPEN, COND_FULL, READONLY, OFFLINE = range(5)
 NODE_ENTRIES = 504
 ZNODE_ENTRIES = 126
 MAP, DISCARD, ZOPEN, ZSUM, ZBAD = range(1, 6)
-SCAN, BY_GC, CANNOT, WORN = 1, 2, 4, 8
+SCAN, BY_GC, CANNOT, WORN, LOST = 1, 2, 4, 8, 16
 
 TABLE = []
 for i in range(256):
@@ -159,7 +159,7 @@ class Reader:
         if h.level:
             return self.good_node(h, b)
         return h.count <= ZNODE_ENTRIES and all(
-            z["state"] <= BAD and z["class"] < len(CLASSES) and z["flags"] < 16 and
+            z["state"] <= BAD and z["class"] < len(CLASSES) and z["flags"] < 32 and
             z["valid"] <= 1 << 24 and z["wp"] <= 1 << 24 and
             (z["head"] == NONE or z["head"] < 1 << 24) for z in self.zone_entries(h, b))
 
@@ -173,7 +173,7 @@ class Reader:
     def good_record(kind, lba, n, b):
         return {MAP: n and lba + n <= NOWHERE and b + n <= NOWHERE,
                 DISCARD: b and lba + b <= NOWHERE,
-                ZOPEN: lba < NONE and n < len(CLASSES) and b >> 32 < 16,
+                ZOPEN: lba < NONE and n < len(CLASSES) and b >> 32 < 32,
                 ZSUM: lba < NONE and n and (b & NONE) + n <= 1 << 24,
                 ZBAD: lba < NONE}.get(kind, False)
 
@@ -438,7 +438,11 @@ class Reader:
         wp, cond, torn = self.d.wp[n], self.d.cond[n], self.d.torn[n]
         since = self.since[n]
         z["end"] = wp if cond in (EMPTY, COND_OPEN) and not torn else self.zone_cap
-        if cond == EMPTY or (since["need"] > wp and cond == COND_OPEN):
+        if z["flags"] & LOST:
+            self.findings.append(f"zone {n} was reset while it was open")
+            z["end"], z["state"] = self.zone_cap, BAD
+            z["flags"] |= CANNOT | SCAN
+        elif cond == EMPTY or (since["need"] > wp and cond == COND_OPEN):
             self.findings.append(f"zone {n} has lost data")
             z["state"] = FULL
         elif cond in (READONLY, OFFLINE) or z["flags"] & CANNOT:
@@ -539,7 +543,7 @@ class Reader:
             row = {"zone": n, "state": STATES[z["state"]]}
             # Of a zone without blocks nothing else counts.
             if z["valid"] and z["state"] in (OPEN, FULL, BAD):
-                flags = "".join(c for i, c in enumerate("sgbw") if z["flags"] >> i & 1)
+                flags = "".join(c for i, c in enumerate("sgbwl") if z["flags"] >> i & 1)
                 row.update({"class": CLASSES[z["class"]], "flags": flags or "-",
                             "gen": z["gen"], "valid": z["valid"],
                             "head": None if z["head"] == NONE else z["head"],

@@ -38,9 +38,9 @@ const char *class_name(u8 class)
 
 const char *zone_flag_names(u32 flags, char *buf, size_t n)
 {
-	snprintf(buf, n, "%s%s%s%s%s", flags ? "" : "-", flags & LZ_ZF_SCAN ? "s" : "",
+	snprintf(buf, n, "%s%s%s%s%s%s", flags ? "" : "-", flags & LZ_ZF_SCAN ? "s" : "",
 		 flags & LZ_ZF_GC ? "g" : "", flags & LZ_ZF_BAD ? "b" : "",
-		 flags & LZ_ZF_WORN ? "w" : "");
+		 flags & LZ_ZF_WORN ? "w" : "", flags & LZ_ZF_LOST ? "l" : "");
 	return buf;
 }
 

@@ -180,6 +180,15 @@ static int adopt_data(struct lz *lz, struct lz_load *l, u32 zone)
 		z->gen++;
 		return adopt_free(lz, l, zone);
 	}
+	if (z->flags & LZ_ZF_LOST) {
+		z->suspect = true;
+		z->gc_ckpt = ~0ull;
+		z->resv = lz->g.zone_cap;
+		z->done = z->resv;
+		lz_load_finish(lz, l, zone);
+		lz_keep_bad(z);
+		return 0;
+	}
 	if (rep->cond == LZ_COND_EMPTY ||
 	    (z->need > rep->wp && (rep->cond == LZ_COND_OPEN || rep->torn))) {
 		lz_say(lz, 'e',

@@ -211,15 +211,20 @@ int lz_write_begin(struct lz *lz, u8 class, u32 want, struct lz_write *w)
 	return 0;
 }
 
-void lz_write_end(struct lz *lz, const struct lz_write *w, u64 addr, u64 lba)
+int lz_write_end(struct lz *lz, const struct lz_write *w, u64 addr, u64 lba)
 {
 	struct lz_zone *z = &lz->zone[w->zone];
 
+	if (unlikely(!lz_zone_landed(lz, w, addr))) {
+		lz_write_fail(lz, w, -EIO);
+		return -EIO;
+	}
 	/* Counted and named first: once mapped it may be overwritten at once. */
 	atomic_add(w->nblocks, &z->valid);
 	lz_zone_name(lz, z, lz_addr_off(lz, addr), lba, w->nblocks);
 	lz_delta_return(lz, w->nblocks - lz_map_insert(lz, lba, addr, w->nblocks));
 	lz_zone_done(lz, z, w->nblocks, w->nblocks);
+	return 0;
 }
 
 void lz_write_fail(struct lz *lz, const struct lz_write *w, int error)
@@ -262,6 +267,10 @@ int lz_read_begin(struct lz *lz, u64 lba, u32 want, struct lz_read *r)
 		r->nblocks = lz_map_run(lz, lba, want, &r->addr);
 		if (likely(r->addr < LZ_NOWHERE &&
 			   lz_addr_zone(lz, r->addr) == lz_addr_zone(lz, addr))) {
+			if (unlikely(READ_ONCE(z->suspect))) {
+				lz_read_end(lz, r);
+				return -EIO;
+			}
 			r->nblocks = min(r->nblocks, lz->g.zone_blocks - lz_addr_off(lz, r->addr));
 			break;
 		}

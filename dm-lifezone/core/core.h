@@ -356,10 +356,12 @@ void lz_run(struct lz *lz);
  * struct lz_write - space reserved for a write
  * @zone: in this zone
  * @nblocks: that many blocks
+ * @from: offset before which they cannot land (blocks)
  */
 struct lz_write {
 	u32 zone;
 	u32 nblocks;
+	u32 from;
 };
 
 /*
@@ -369,8 +371,11 @@ struct lz_write {
  * set aside that none would come. -EROFS, -EIO: the device's mode forbids it.
  */
 int lz_write_begin(struct lz *lz, u8 class, u32 want, struct lz_write *w);
-/* lz_write_end - the whole reservation landed at drive address @addr; map it. */
-void lz_write_end(struct lz *lz, const struct lz_write *w, u64 addr, u64 lba);
+/*
+ * lz_write_end - the whole reservation landed at drive address @addr; map it. -EIO: it
+ * cannot have landed there unless someone else changed the zone, and has failed.
+ */
+int __must_check lz_write_end(struct lz *lz, const struct lz_write *w, u64 addr, u64 lba);
 /* lz_write_fail - the append failed: the zone is set aside; write elsewhere. */
 void lz_write_fail(struct lz *lz, const struct lz_write *w, int error);
 

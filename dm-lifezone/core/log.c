@@ -216,7 +216,7 @@ static bool lz_root_ok(struct lz_judge *j, const struct lz_root *r)
 	       lz_addrs_ok(j, "ztab_top", r->ztab_top, LZ_ROOT_ZTAB_TOP);
 }
 
-#define LZ_ZF_KNOWN	(LZ_ZF_SCAN | LZ_ZF_GC | LZ_ZF_BAD | LZ_ZF_WORN)
+#define LZ_ZF_KNOWN	(LZ_ZF_SCAN | LZ_ZF_GC | LZ_ZF_BAD | LZ_ZF_WORN | LZ_ZF_LOST)
 
 static bool lz_jrec_ok(const struct lz_judge *j, const struct lz_jrec *r)
 {

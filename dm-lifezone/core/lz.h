@@ -70,7 +70,7 @@
 
 /**
  * struct lz_zone - a zone
- * @lock: guards @resv, @done, @closing, @open and what @open points to
+ * @lock: guards @resv, @done, @closing, @begun, @open and what @open points to
  * @state: enum lz_zone_state; changed under place_lock
  * @class: lifetime of the first data written
  * @flags: LZ_ZF_*
@@ -79,6 +79,7 @@
  * @listed: on a list, whichever, or being reset (list_lock)
  * @by_gc: its last valid block was moved by GC
  * @failed: a write or reset of it failed
+ * @begun: a write has landed at its start
  * @gen: generation
  * @resv: blocks handed out; the write pointer once they have all landed
  * @done: of these, completed
@@ -93,13 +94,13 @@
  * @gc_ckpt: checkpoint at whose number GC left it with blocks uncounted (machine)
  * @need: blocks the drive must have, by the metadata (load)
  * @life: times the journal opened it (load)
- * @suspect: the drive has fewer, though some of them are in use (load)
+ * @suspect: what is mapped to it the drive may have no more
  * @readers: reads in flight
  * @open: while it takes writes
  * @list: free, emptied, waiting or stale zones
  */
 struct lz_zone {
-	spinlock_t lock;		/* resv, done, closing, open */
+	spinlock_t lock;		/* resv, done, closing, begun, open */
 	u8 state;
 	u8 class;
 	u8 flags;
@@ -108,6 +109,7 @@ struct lz_zone {
 	bool listed;
 	bool by_gc;
 	bool failed;
+	bool begun;
 	u32 gen;
 	u32 resv;
 	u32 done;
@@ -140,6 +142,8 @@ struct lz_zone {
  * @got: ring position of the next entry to be summarised
  * @safe: ring position up to which summaries have completed
  * @ring: completed blocks, lz_sum_pack()
+ * @ckpt: checkpoint by which the zone may be finished, 0: any (machine)
+ * @sum_from: offset before which the summary in flight cannot land (blocks)
  * @sum: summary in flight
  * @buf: its blocks
  */
@@ -154,7 +158,9 @@ struct lz_open {
 	u64 got;
 	u64 safe;
 	u64 *ring;
+	u64 ckpt;
 	u32 sum_entries;
+	u32 sum_from;
 	struct lz_cmd sum;
 	struct lz_summary *buf;
 };
@@ -693,6 +699,7 @@ struct lz_zone *lz_zone_take_free(struct lz *lz, bool meta);
 void lz_zone_freed(struct lz *lz, struct lz_zone *z);
 void lz_zone_emptied(struct lz *lz, struct lz_zone *z);
 void lz_zone_aside(struct lz *lz, struct lz_zone *z, int error);
+bool lz_zone_landed(struct lz *lz, const struct lz_write *w, u64 addr);
 u32 lz_zones_lost(const struct lz *lz);
 void lz_zones_uncur(struct lz *lz, const struct lz_zone *z);
 void lz_zones_part(struct lz *lz);

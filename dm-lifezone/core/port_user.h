@@ -37,6 +37,7 @@ typedef int64_t s64;
 #define le32_to_cpu(x)		le32toh((uint32_t)(x))
 #define le64_to_cpu(x)		le64toh((uint64_t)(x))
 
+#define __must_check	__attribute__((__warn_unused_result__))
 #define __printf(a, b)		__attribute__((format(printf, a, b)))
 #define __acquire(x)		((void)(x))
 #define __release(x)		((void)(x))

@@ -277,6 +277,8 @@ static void slot_appended(struct lz *lz, struct lz_cmd *cmd)
 	struct lz_zone *z = &lz->zone[s->w.zone];
 
 	lz->progress = true;
+	if (!cmd->error && !lz_zone_landed(lz, &s->w, cmd->result))
+		cmd->error = -EIO;
 	if (!cmd->error || lz_planted(LZ_PLANT_GC_WRITE_ERROR_IGNORED)) {
 		s->state = LZ_SL_MAP;
 		s->next = 0;
@@ -285,8 +287,8 @@ static void slot_appended(struct lz *lz, struct lz_cmd *cmd)
 		return;
 	}
 	lz_delta_return(lz, s->w.nblocks);
-	lz_zone_done(lz, z, s->w.nblocks, 0);
 	lz_zone_aside(lz, z, cmd->error);
+	lz_zone_done(lz, z, s->w.nblocks, 0);
 	s->state = LZ_SL_RESERVE;
 	if (++s->tries == 4)
 		lz_set_mode(lz, LZ_MODE_FAIL, "GC cannot write", cmd->error);

@@ -118,6 +118,7 @@ struct lz_open *lz_open_slot(struct lz *lz, struct lz_zone *z, bool gc)
 	o->got = 0;
 	o->safe = 0;
 	o->force = 0;
+	o->ckpt = 0;
 	/* Last: the machine looks without the lock; pairs with its acquires. */
 	smp_store_release(&o->zone, lz_zone_nr(lz, z));
 	lz->nr_open++;
@@ -272,7 +273,7 @@ out:
 	return err;
 }
 
-static u32 grab(struct lz *lz, struct lz_zone *z, u32 want)
+static u32 grab(struct lz *lz, struct lz_zone *z, u32 want, u32 *from)
 {
 	unsigned long flags;
 	u32 n = 0, room;
@@ -282,6 +283,7 @@ static u32 grab(struct lz *lz, struct lz_zone *z, u32 want)
 		room = lz_zone_room(lz, z);
 		n = min(want, room);
 		n = min(n, lz->ring_size - z->open->unsum);
+		*from = z->done;
 		z->resv += n;
 		z->open->unsum += n;
 		if (n == room)
@@ -300,7 +302,7 @@ int lz_zone_reserve(struct lz *lz, u8 class, bool gc, u32 want, struct lz_write 
 		struct lz_zone *z = READ_ONCE(lz->cur[gc][class]);
 
 		if (z) {
-			w->nblocks = grab(lz, z, want);
+			w->nblocks = grab(lz, z, want, &w->from);
 			if (w->nblocks) {
 				w->zone = lz_zone_nr(lz, z);
 				return 0;
@@ -384,6 +386,8 @@ void lz_zone_freed(struct lz *lz, struct lz_zone *z)
 	z->draining = false;
 	z->by_gc = false;
 	z->failed = false;
+	z->begun = false;
+	z->suspect = false;
 	z->gc_ckpt = 0;
 	/* It is 0, unless the map has more in the zone than was counted at load. */
 	atomic_set(&z->valid, 0);
@@ -395,29 +399,82 @@ void lz_zone_freed(struct lz *lz, struct lz_zone *z)
 		lz_feed(lz);
 }
 
-/* lz_zone_aside - nothing more is written to @z; GC moves what it holds. */
-void lz_zone_aside(struct lz *lz, struct lz_zone *z, int error)
+/* Nothing more is written to @z. False: that is no news. */
+static bool set_aside(struct lz *lz, struct lz_zone *z, bool lost)
 {
 	unsigned long flags;
-	bool first;
+	bool first, news;
 
 	spin_lock_irqsave(&lz->place_lock, flags);
 	spin_lock(&z->lock);
 	first = !z->failed;
+	news = first || (lost && !z->suspect);
 	z->failed = true;
 	z->closing = !lz_planted(LZ_PLANT_ASIDE_STILL_USED);
 	z->flags |= LZ_ZF_SCAN | LZ_ZF_BAD;
+	if (lost) {
+		z->flags |= LZ_ZF_LOST;
+		WRITE_ONCE(z->suspect, true);
+		/* There is nothing for GC to move. */
+		z->gc_ckpt = ~0ull;
+	}
 	spin_unlock(&z->lock);
 	lz_zones_uncur(lz, z);
 	lz_zone_touch(lz, z);
 	spin_unlock_irqrestore(&lz->place_lock, flags);
-	if (!first)
-		return;
-	lz_zrec_add(lz, LZ_JR_ZBAD, lz_zone_nr(lz, z), 0, 0);
-	lz_count(lz, LZ_ST_ZONES_ASIDE, 1);
-	lz_say(lz, 'w', "zone %u set aside: write error %d", lz_zone_nr(lz, z), error);
-	lz->ops->event(lz->ctx, LZ_EV_ZONE_ASIDE, lz_zone_nr(lz, z));
+	if (first) {
+		lz_zrec_add(lz, LZ_JR_ZBAD, lz_zone_nr(lz, z), 0, 0);
+		lz_count(lz, LZ_ST_ZONES_ASIDE, 1);
+		lz->ops->event(lz->ctx, LZ_EV_ZONE_ASIDE, lz_zone_nr(lz, z));
+	}
 	lz_kick(lz);
+	return news;
+}
+
+/* lz_zone_aside - a write to @z has failed: GC moves what it holds. */
+void lz_zone_aside(struct lz *lz, struct lz_zone *z, int error)
+{
+	if (set_aside(lz, z, false))
+		lz_say(lz, 'w', "zone %u set aside: write error %d", lz_zone_nr(lz, z), error);
+}
+
+/* Is this the first write of its life to land at the start of @z? */
+static bool begins(struct lz_zone *z)
+{
+	unsigned long flags;
+	bool again;
+
+	spin_lock_irqsave(&z->lock, flags);
+	again = z->begun;
+	z->begun = true;
+	spin_unlock_irqrestore(&z->lock, flags);
+	return !again;
+}
+
+/*
+ * lz_zone_landed - may @w have landed at @addr? A write pointer comes back only by a
+ * reset: then a write lands where others have, or a second one at the zone's start. It gets
+ * beyond what was reserved only by what others write. Both set the zone aside.
+ */
+bool lz_zone_landed(struct lz *lz, const struct lz_write *w, u64 addr)
+{
+	u64 off = addr - lz_zone_addr(lz, w->zone, 0);
+	struct lz_zone *z = &lz->zone[w->zone];
+
+	if (unlikely(off > READ_ONCE(z->resv) - w->nblocks)) {
+		if (set_aside(lz, z, false))
+			lz_say(lz, 'w',
+			       "zone %u set aside: a write landed at offset %llu, beyond the others: did someone else write to it?",
+			       w->zone, (unsigned long long)off);
+		return false;
+	}
+	if (likely(off >= w->from && (off || begins(z))))
+		return true;
+	if (set_aside(lz, z, true))
+		lz_say(lz, 'e',
+		       "zone %u set aside, what it held is lost: a write landed at offset %llu, not past %u: was it reset by someone else?",
+		       w->zone, (unsigned long long)off, max(w->from, w->nblocks));
+	return false;
 }
 
 /* lz_zones_lost - zones that are set aside, or that GC could not read. */
@@ -452,13 +509,18 @@ static void summary_done(struct lz *lz, struct lz_cmd *cmd)
 {
 	struct lz_zone *z = cmd->priv;
 	struct lz_open *o = z->open;
+	struct lz_write w = {
+		.zone = lz_zone_nr(lz, z), .nblocks = cmd->nblocks, .from = o->sum_from,
+	};
 	u32 off = lz_addr_off(lz, cmd->result);
 	unsigned long flags;
 
 	o->busy = false;
+	if (!cmd->error && !lz_zone_landed(lz, &w, cmd->result))
+		cmd->error = -EIO;
 	if (cmd->error) {
-		lz_zone_done(lz, z, cmd->nblocks, cmd->nblocks);
 		lz_zone_aside(lz, z, cmd->error);
+		lz_zone_done(lz, z, cmd->nblocks, cmd->nblocks);
 		return;
 	}
 	spin_lock_irqsave(&z->lock, flags);
@@ -500,6 +562,7 @@ static void summarise(struct lz *lz, struct lz_zone *z, struct lz_open *o, u32 n
 	}
 	o->busy = true;
 	o->sum_entries = n;
+	o->sum_from = z->done;
 	o->sum = (struct lz_cmd){
 		.op = LZ_OP_APPEND, .addr = lz_zone_addr(lz, lz_zone_nr(lz, z), 0),
 		.nblocks = blocks, .buf = o->buf, .class = z->class, .meta = true,
@@ -538,6 +601,20 @@ static void aside_done(struct lz *lz, struct lz_cmd *cmd)
 	close_zone(lz, z, LZ_ZS_BAD);
 }
 
+/*
+ * What is finished looks full, and sound, to the next load: first the zone table has to say
+ * that it is not.
+ */
+static bool known_lost(struct lz *lz, struct lz_open *o)
+{
+	if (!o->ckpt) {
+		/* One under way may have passed the zone table. */
+		o->ckpt = lz->ckpt.number + (lz->ckpt.state == LZ_CK_IDLE ? 1 : 2);
+		lz_ckpt_want(lz);
+	}
+	return lz->ckpt.number >= o->ckpt;
+}
+
 enum step { STEP_NONE, STEP_SUBMIT, STEP_FULL };
 
 /* What an open zone needs next. Caller holds z->lock. */
@@ -552,7 +629,7 @@ static enum step zone_next(struct lz *lz, struct lz_zone *z, struct lz_open *o)
 		z->closing = true;
 	last = z->closing && quiet;
 	if (z->failed) {
-		if (!last)
+		if (!last || (z->suspect && !known_lost(lz, o)))
 			return STEP_NONE;
 		o->busy = true;
 		o->sum = (struct lz_cmd){

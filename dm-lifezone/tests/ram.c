@@ -270,7 +270,11 @@ int ram_write(struct ram *r, u8 class, u64 lba, u32 n)
 		err = put(r, zone, r->zone[zone].wp, buf, w.nblocks);
 		if (err)
 			break;
-		lz_write_end(r->lz, &w, addr, lba);
+		if (lz_write_end(r->lz, &w, addr, lba)) {
+			ram_pump(r);
+			tries++;
+			continue;
+		}
 		for (i = 0; i < w.nblocks; i++)
 			r->version[lba + i] = r->clock - w.nblocks + 1 + i;
 		lba += w.nblocks;

@@ -155,6 +155,141 @@ static void zone_write_error(struct kunit *test)
 	ram_verify(r);
 }
 
+/* Somebody else resets a zone of the drive; the host is not told. */
+static void reset_behind(struct ram *r, u32 zone)
+{
+	r->active -= r->zone[zone].cond == LZ_COND_OPEN;
+	r->zone[zone].cond = LZ_COND_EMPTY;
+	r->zone[zone].wp = 0;
+	r->zone[zone].durable = 0;
+}
+
+static u32 open_zone(struct ram *r, u8 class)
+{
+	struct lz_info info;
+
+	lz_get_info(r->lz, &info);
+	KUNIT_ASSERT_NE(r->test, info.class_open[class], ~0u);
+	return info.class_open[class];
+}
+
+static void expect_lost(struct ram *r, u32 n)
+{
+	u32 i;
+
+	for (i = 0; i < n; i++)
+		KUNIT_EXPECT_EQ(r->test, ram_read(r, i), ~0u);
+}
+
+/*
+ * An open zone is reset behind our back: the next write tells. What it held is lost, now and
+ * after a crash, until it is written again; nothing else is.
+ */
+static void zone_reset_behind_us(struct kunit *test)
+{
+	struct ram *r = ram_device(test, 40, 8);
+	struct lz_check_report found = {};
+	struct lz_info info;
+	u32 zone, i;
+
+	KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_LONG, 0, 20), 0);
+	KUNIT_ASSERT_EQ(test, ram_flush(r), 0);
+	zone = open_zone(r, LZ_CLASS_LONG);
+	reset_behind(r, zone);
+	KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_LONG, 100, 20), 0);
+	KUNIT_EXPECT_EQ(test, r->nr_events[LZ_EV_ZONE_ASIDE], 1u);
+	KUNIT_EXPECT_NOT_NULL(test, strstr(r->said, "was it reset by someone else?"));
+	expect_lost(r, 20);
+	for (i = 100; i < 120; i++)
+		KUNIT_EXPECT_EQ(test, ram_read(r, i), r->version[i]);
+	KUNIT_ASSERT_EQ(test, ram_checkpoint(r), 0);
+	lz_get_info(r->lz, &info);
+	KUNIT_EXPECT_EQ(test, info.mode, LZ_MODE_RW);
+	KUNIT_EXPECT_EQ(test, r->lz->zone[zone].state, LZ_ZS_BAD);
+	KUNIT_EXPECT_EQ(test, r->zone[zone].cond, LZ_COND_FULL);
+
+	ram_cut(r);
+	KUNIT_ASSERT_EQ(test, ram_load(r, LZ_LOAD_RO), 0);
+	KUNIT_ASSERT_EQ(test, lz_check(r->lz, &found), 0);
+	KUNIT_EXPECT_EQ(test, found.errors, 1ull);
+	expect_lost(r, 20);
+	ram_cut(r);
+	KUNIT_ASSERT_EQ(test, ram_load(r, 0), 0);
+	expect_lost(r, 20);
+	KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_LONG, 0, 20), 0);
+	for (i = 0; i < 3; i++) {
+		KUNIT_ASSERT_EQ(test, ram_flush(r), 0);
+		ram_elapse(r, 2000);
+	}
+	KUNIT_EXPECT_EQ(test, r->lz->zone[zone].state, LZ_ZS_FREE);
+	KUNIT_EXPECT_EQ(test, r->lz->zone[zone].flags, LZ_ZF_WORN);
+	ram_verify(r);
+	ram_check(r);
+}
+
+/* Before the zone table says so, a zone that is lost is not made to look full. */
+static void zone_reset_behind_us_and_cut(struct kunit *test)
+{
+	struct ram *r = ram_device(test, 40, 8);
+	u32 zone;
+
+	KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_LONG, 0, 20), 0);
+	KUNIT_ASSERT_EQ(test, ram_flush(r), 0);
+	zone = open_zone(r, LZ_CLASS_LONG);
+	reset_behind(r, zone);
+	/* The checkpoint that says so is a while coming. */
+	r->lz->zone[zone].open->ckpt = r->lz->ckpt.number + 2;
+	KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_LONG, 0, 1), 0);
+	KUNIT_ASSERT_EQ(test, ram_checkpoint(r), 0);
+	KUNIT_EXPECT_EQ(test, r->zone[zone].cond, LZ_COND_OPEN);
+	KUNIT_ASSERT_EQ(test, ram_checkpoint(r), 0);
+	KUNIT_EXPECT_EQ(test, r->zone[zone].cond, LZ_COND_FULL);
+}
+
+/* Writes asked for before the first one ended may land anywhere, but only one at the start. */
+static void zone_reset_behind_us_young(struct kunit *test)
+{
+	struct ram *r = ram_device(test, 40, 8);
+	struct lz_write w[3];
+	u64 start;
+	u32 i;
+
+	for (i = 0; i < 3; i++) {
+		KUNIT_ASSERT_EQ(test, lz_write_begin(r->lz, LZ_CLASS_LONG, 1, &w[i]), 0);
+		KUNIT_ASSERT_EQ(test, w[i].zone, w[0].zone);
+	}
+	start = lz_zone_addr(r->lz, w[0].zone, 0);
+	KUNIT_EXPECT_EQ(test, lz_write_end(r->lz, &w[1], start + 1, 11), 0);
+	KUNIT_EXPECT_EQ(test, lz_write_end(r->lz, &w[0], start, 10), 0);
+	KUNIT_EXPECT_EQ(test, r->nr_events[LZ_EV_ZONE_ASIDE], 0u);
+	KUNIT_EXPECT_EQ(test, lz_write_end(r->lz, &w[2], start, 12), -EIO);
+	KUNIT_EXPECT_EQ(test, r->nr_events[LZ_EV_ZONE_ASIDE], 1u);
+	KUNIT_EXPECT_EQ(test, ram_read(r, 10), ~0u);
+	KUNIT_EXPECT_EQ(test, ram_read(r, 12), 0u);
+}
+
+/* Somebody else writes to an open zone: its room ends early, and nothing is lost. */
+static void zone_written_behind_us(struct kunit *test)
+{
+	struct ram *r = ram_device(test, 40, 8);
+	struct lz_info info;
+	u32 zone;
+
+	KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_LONG, 0, 20), 0);
+	zone = open_zone(r, LZ_CLASS_LONG);
+	r->zone[zone].wp++;
+	KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_LONG, 100, 20), 0);
+	KUNIT_EXPECT_EQ(test, r->nr_events[LZ_EV_ZONE_ASIDE], 1u);
+	KUNIT_EXPECT_NOT_NULL(test, strstr(r->said, "did someone else write to it?"));
+	ram_elapse(r, 2000);
+	KUNIT_ASSERT_EQ(test, ram_checkpoint(r), 0);
+	ram_elapse(r, 2000);
+	lz_get_info(r->lz, &info);
+	KUNIT_EXPECT_EQ(test, info.mode, LZ_MODE_RW);
+	ram_verify(r);
+	ram_check(r);
+}
+
 static void zone_reset_error(struct kunit *test)
 {
 	struct ram *r = ram_device(test, 40, 8);
@@ -286,6 +421,10 @@ static struct kunit_case zone_cases[] = {
 	KUNIT_CASE(zone_used_again),
 	KUNIT_CASE(zone_reader_holds_reset),
 	KUNIT_CASE(zone_write_error),
+	KUNIT_CASE(zone_reset_behind_us),
+	KUNIT_CASE(zone_reset_behind_us_and_cut),
+	KUNIT_CASE(zone_reset_behind_us_young),
+	KUNIT_CASE(zone_written_behind_us),
 	KUNIT_CASE(zone_reset_error),
 	KUNIT_CASE(zone_finish_mismatch),
 	KUNIT_CASE(zone_finish_one),

@@ -225,6 +225,8 @@ enum lz_zone_state {
 #define LZ_ZF_BAD		0x4u
 /* It failed in an earlier life: not for metadata, and for nothing if it fails again. */
 #define LZ_ZF_WORN		0x8u
+/* Someone else reset it while it was open: what is mapped to it is lost. */
+#define LZ_ZF_LOST		0x10u
 
 /**
  * struct lz_zent - one zone in the zone table

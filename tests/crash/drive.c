@@ -35,6 +35,7 @@ const char *drive_op_name(u8 op)
 
 static const char * const error_names[DRIVE_NR_ERRORS] = {
 	"no error", "nothing", "partly", "rubbish", "done", "full", "readonly", "offline",
+	"reset",
 };
 
 const char *drive_error_name(enum drive_error how)
@@ -335,6 +336,13 @@ static void make_durable(struct drive *d, const struct drive_cmd *c)
 	}
 }
 
+static void tell_lost(struct drive *d, const struct drive_zone *z, u32 from)
+{
+	for (; d->lost && from < z->data; from++)
+		if (!z->b[from].data)
+			d->lost(d->ctx, z->b[from].tag);
+}
+
 static void write_blocks(struct drive *d, struct drive_zone *z, const struct drive_cmd *c, u32 n)
 {
 	const u8 *buf = c->buf;
@@ -352,6 +360,8 @@ static void write_blocks(struct drive *d, struct drive_zone *z, const struct dri
 	}
 	z->wp += n;
 	z->data = z->wp;
+	if (z->meddled)
+		tell_lost(d, z, z->wp - n);
 	if (z->wp == d->g.zone_cap)
 		set_cond(d, z, LZ_COND_FULL);
 }
@@ -364,6 +374,7 @@ static void reset_zone(struct drive *d, struct drive_zone *z)
 	z->done = 0;
 	z->durable = 0;
 	z->torn = false;
+	z->meddled = false;
 	z->gen++;
 }
 
@@ -402,7 +413,7 @@ static void execute_read(struct drive *d, struct drive_cmd *c)
 	u8 *buf = c->buf;
 	u32 i;
 
-	if (c->off + c->n > z->wp && !d->reads_anywhere)
+	if (c->off + c->n > z->wp && !d->reads_anywhere && !z->meddled)
 		d->fail(d->ctx, "zone %u: read of %u blocks at %u, write pointer at %u",
 			c->zone, c->n, c->off, z->wp);
 	for (i = 0; i < c->n; i++) {
@@ -462,6 +473,8 @@ bool drive_may_err(u8 op, enum drive_error how)
 		return is_write(op) || is_mgmt(op);
 	case DRIVE_ERR_OFFLINE:
 		return op != LZ_OP_FLUSH;
+	case DRIVE_ERR_RESET:
+		return is_write(op);
 	default:
 		return false;
 	}
@@ -477,6 +490,11 @@ void drive_news(struct drive *d, u32 zone, enum drive_error what)
 		set_cond(d, z, LZ_COND_READONLY);
 	else if (what == DRIVE_ERR_OFFLINE)
 		set_cond(d, z, LZ_COND_OFFLINE);
+	if (what != DRIVE_ERR_RESET)
+		return;
+	tell_lost(d, z, 0);
+	reset_zone(d, z);
+	z->meddled = true;
 }
 
 static void spoil(struct drive *d, struct drive_block *b, u32 sound);
@@ -519,6 +537,11 @@ static void execute(struct drive *d, struct drive_cmd *c)
 	c->error = 0;
 	if (flushes(c) && how != DRIVE_ERR_NOTHING)
 		make_durable(d, c);
+	if (how == DRIVE_ERR_RESET && c->op == LZ_OP_APPEND && z->fault != DRIVE_BROKEN &&
+	    z->cond < LZ_COND_READONLY) {
+		drive_news(d, c->zone, how);
+		how = DRIVE_NO_ERROR;
+	}
 	if ((z && meets_fault(d, c)) || how) {
 		c->error = -EIO;
 		if (z && how && z->fault != DRIVE_BROKEN && z->cond < LZ_COND_READONLY)

@@ -87,8 +87,9 @@ enum drive_fault {
 };
 
 /*
- * How a single command fails, whatever its zone is like. The last three are what a
- * drive does to a zone by itself; a read of one still readable does not fail.
+ * How a single command fails, whatever its zone is like. From full on they are what
+ * becomes of a zone by itself; a read of one still readable does not fail. That
+ * somebody else has reset it fails no append.
  */
 enum drive_error {
 	DRIVE_NO_ERROR,
@@ -99,6 +100,7 @@ enum drive_error {
 	DRIVE_ERR_FULL,		/* its zone is full */
 	DRIVE_ERR_READONLY,
 	DRIVE_ERR_OFFLINE,
+	DRIVE_ERR_RESET,
 	DRIVE_NR_ERRORS,
 };
 
@@ -114,6 +116,7 @@ enum drive_error {
  * @fill: enum drive_fill, for @data..@wp
  * @fault: enum drive_fault
  * @torn: the write pointer is within the last block
+ * @meddled: somebody else has reset it, and the host not since
  * @stopped: scratch of a cut: a write in it was torn
  * @reads: commands in flight
  * @writes: commands in flight
@@ -132,6 +135,7 @@ struct drive_zone {
 	u8 fill;
 	u8 fault;
 	bool torn;
+	bool meddled;
 	bool stopped;
 	u32 reads;
 	u32 writes;
@@ -161,7 +165,9 @@ struct drive_zone {
  * @own: and its own are on this list
  * @fail: a rule was broken; does not return
  * @error: asked as a command takes effect: enum drive_error; NULL: none fails
- * @ctx: for @fail and @error
+ * @lost: told of each block of user data that is, or comes, to a zone which somebody
+ *	else has reset; may be NULL
+ * @ctx: for @fail, @error and @lost
  */
 struct drive {
 	struct lz_geometry g;
@@ -182,6 +188,7 @@ struct drive {
 	void *own;
 	void (*fail)(void *ctx, const char *fmt, ...) __printf(2, 3) __noreturn;
 	u8 (*error)(void *ctx, const struct drive_cmd *c);
+	void (*lost)(void *ctx, u64 tag);
 	void *ctx;
 };
 

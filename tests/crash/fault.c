@@ -175,16 +175,28 @@ static void expect(void)
 		site.kind == LZ_OP_RESET || site.kind == LZ_OP_FINISH;
 
 	w->erring = true;
-	w->unreadable = site.kind == LZ_OP_READ || site.how == DRIVE_ERR_OFFLINE;
+	/* A commit may have been in a zone that somebody else resets. */
+	w->rewound = site.kind == LZ_OP_WRITE && site.how == DRIVE_ERR_RESET;
+	w->unreadable = site.kind == LZ_OP_READ || site.how == DRIVE_ERR_OFFLINE ||
+		site.how == DRIVE_ERR_RESET;
 	/* The whole drive, to be written or read no more. */
 	w->may_die = site.last == LAST_EVER && site.kind != KIND_ALLOC;
 	w->may_fill = w->may_die;
 	/* Of journal and map there is one copy. */
-	w->may_die |= log && (site.how == DRIVE_ERR_OFFLINE ||
+	w->may_die |= log && (site.how == DRIVE_ERR_OFFLINE || site.how == DRIVE_ERR_RESET ||
 			      (site.kind == LZ_OP_READ && site.last == LAST_ZONE));
 	/* The other root zone is full some day. */
 	w->may_die |= site.state == LZ_ZS_ROOT && (write || site.kind == KIND_REPORT) &&
 		(site.last == LAST_ZONE || site.how >= DRIVE_ERR_READONLY);
+}
+
+/* Tags end in the number of the block. */
+static void drive_lost(void *ctx, u64 tag)
+{
+	u32 lba = tag & (((u64)1 << 24) - 1);
+
+	if (lba < w->nr)
+		w->gone[lba] = true;
 }
 
 static void count_site(u8 kind)
@@ -322,6 +334,17 @@ static void drain(void)
 			world_fail(w, "a request does not end");
 		moved_on("drain");
 	}
+	w->no_new = false;
+}
+
+/* Core knows of all that has ended. */
+static void hear(void)
+{
+	u32 i;
+
+	w->no_new = true;
+	for (i = 0; i < HANG_STEPS && (w->d->nr_cmds || w->kicked); i++)
+		host_step(w);
 	w->no_new = false;
 }
 
@@ -742,6 +765,8 @@ static void aftermath(void)
 	armed = false;
 	if (w->lz) {
 		drain();
+		if (site.how == DRIVE_ERR_RESET)
+			hear();
 		look();
 	}
 	if (w->lz && nr_sites % 2) {
@@ -752,7 +777,7 @@ static void aftermath(void)
 	site.on = false;
 	cut();
 	w->erring = site.how >= DRIVE_ERR_READONLY;
-	w->unreadable &= site.how == DRIVE_ERR_OFFLINE;
+	w->unreadable &= site.how >= DRIVE_ERR_OFFLINE;
 	w->may_die &= w->erring;
 	if (!try_load(false)) {
 		/* A zone is gone for good. */
@@ -792,6 +817,8 @@ static void make_world(const struct script *s)
 	w->d->ctx = w;
 	w->report = calloc(w->g.nr_zones, sizeof(*w->report));
 	w->failed = calloc(w->g.nr_zones, sizeof(*w->failed));
+	w->gone = calloc(w->nr, sizeof(*w->gone));
+	w->d->lost = drive_lost;
 	lz_options_default(&w->o);
 	w->o.commit_ms = 20;
 	oracle_init(&w->oracle, w->nr);
@@ -814,6 +841,7 @@ static void free_world(void)
 	host_exit(&w->ios);
 	free(w->report);
 	free(w->failed);
+	free(w->gone);
 	free(w->t);
 	free((void *)w->run);
 }

@@ -201,6 +201,8 @@ static void host_event(void *ctx, enum lz_event ev, u64 arg)
 	struct world *w = ctx;
 
 	trace(w, "event    %u %llu", ev, (unsigned long long)arg);
+	if (ev == LZ_EV_ZONE_ASIDE)
+		users_aside(w, arg);
 	/* One bad zone never takes the device down. */
 	if (ev == LZ_EV_MODE && w->may_die)
 		w->dead = true;

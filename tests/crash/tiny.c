@@ -218,7 +218,8 @@ void tiny_complete(struct xio *io)
 		return;
 	}
 	if (op) {
-		lz_write_end(tiny.lz, &io->w, addr, op->lba);
+		if (lz_write_end(tiny.lz, &io->w, addr, op->lba))
+			tiny_fail("lz_write_end refuses where block %u has landed", op->lba);
 		tiny_hold(op->lba, op->tag);
 		if (op->op == OP_FUA_0 || op->op == OP_FUA_1)
 			ask(op);

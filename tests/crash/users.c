@@ -154,7 +154,8 @@ static void write_failed(struct world *w, struct req *rq, struct io *io)
 {
 	if (!w->faulty && !w->erring)
 		world_fail(w, "append of block %u: %d", io->lba, io->dc.error);
-	lz_write_fail(w->lz, &io->w, io->dc.error);
+	if (io->dc.error)
+		lz_write_fail(w->lz, &io->w, io->dc.error);
 	w->failed[io->w.zone] = w->d->z[io->w.zone].gen + 1;
 	if (w->erring && ++rq->tries >= MAX_TRIES) {
 		w->refused++;
@@ -164,6 +165,29 @@ static void write_failed(struct world *w, struct req *rq, struct io *io)
 	rq->todo[rq->nr_todo++] = (struct stretch){ io->lba, io->n };
 	if (rq->state == RS_PARTS)
 		set_state(w, rq, RS_RUN);
+}
+
+void users_aside(struct world *w, u32 zone)
+{
+	const struct drive_zone *z = &w->d->z[zone];
+
+	/* Core knows: none of what is in it may be read. */
+	if (z->meddled)
+		w->failed[zone] = z->gen + 1;
+}
+
+/* Was it in a zone that somebody else has reset? */
+static bool is_lost(const struct world *w, u32 lba)
+{
+	return w->gone && w->gone[lba];
+}
+
+static void check_zone(struct world *w, u32 lba, u64 addr)
+{
+	u32 zone = addr / w->g.zone_blocks;
+
+	if (w->d->z[zone].meddled && w->failed[zone] == w->d->z[zone].gen + 1)
+		world_fail(w, "block %u is read in zone %u, which core knows was reset", lba, zone);
 }
 
 static void check_block(struct world *w, u32 lba, u64 got, u64 want)
@@ -189,8 +213,14 @@ static void go_read(struct world *w, struct req *rq)
 			lz_leaf_wait(w->lz, r.leaf, &rq->w);
 			return;
 		}
+		if (err && is_lost(w, lba)) {
+			rq->next++;
+			continue;
+		}
 		if (err)
 			world_fail(w, "lz_read_begin of block %u: %d", lba, err);
+		if (r.addr != LZ_NOWHERE)
+			check_zone(w, lba, r.addr);
 		if (!r.nblocks || r.nblocks > want)
 			world_fail(w, "lz_read_begin gave %u of %u blocks", r.nblocks, want);
 		rq->next += r.nblocks;
@@ -295,15 +325,21 @@ void users_part_done(struct world *w, struct io *io)
 		    w->d->z[io->dc.zone].cond != LZ_COND_OFFLINE)
 			world_fail(w, "read of block %u: %d", io->lba, io->dc.error);
 		lz_read_end(w->lz, &io->r);
-		for (i = 0; i < io->n && !io->dc.error; i++)
+		/* It may have been reset while nobody knew, or in between. */
+		for (i = 0; i < io->n && !io->dc.error && !w->d->z[io->dc.zone].meddled; i++)
 			check_block(w, io->lba + i, io->tags[i], io->expect[i]);
 	} else if (io->dc.error) {
 		write_failed(w, rq, io);
 	} else {
 		addr = (u64)io->dc.zone * w->g.zone_blocks + io->dc.off;
-		lz_write_end(w->lz, &io->w, addr, io->lba);
-		for (i = 0; i < io->n; i++)
-			oracle_apply(&w->oracle, io->lba + i, io->tags[i]);
+		if (!lz_write_end(w->lz, &io->w, addr, io->lba)) {
+			for (i = 0; i < io->n; i++)
+				oracle_apply(&w->oracle, io->lba + i, io->tags[i]);
+		} else if (w->d->z[io->dc.zone].meddled) {
+			write_failed(w, rq, io);
+		} else {
+			world_fail(w, "core refuses where block %u has landed", io->lba);
+		}
 	}
 	if (!rq->parts && !rq->nr_todo && rq->next == rq->n)
 		all_parts_done(w, rq);
@@ -478,6 +514,8 @@ static void verify_block(struct world *w, u32 lba, u64 tag, u64 addr, bool exact
 
 	if (exact ? tag == oracle_now(&w->oracle, lba) : oracle_allows(&w->oracle, lba, tag))
 		return;
+	if (!exact && w->rewound && (!tag || tag == tag_of(tag >> LBA_BITS, lba)))
+		return;
 	world_fail(w, "%s block %u reads %llx (at zone %lld offset %llu), allowed:%s",
 		   exact ? "after a reload" : "after the cut", lba, (unsigned long long)tag,
 		   addr == LZ_NOWHERE ? -1ll : (long long)(addr / w->g.zone_blocks),
@@ -503,12 +541,23 @@ void users_verify(struct world *w, bool exact)
 				lba = (r.leaf + 1) * LZ_NODE_ENTRIES;
 			continue;
 		}
+		if (err && (is_lost(w, lba) || (!exact && w->rewound))) {
+			if (!keep)
+				oracle_pin(&w->oracle, lba, oracle_now(&w->oracle, lba));
+			lba++;
+			continue;
+		}
 		if (err)
 			world_fail(w, "after a load: lz_read_begin of block %u: %d", lba, err);
+		if (r.addr != LZ_NOWHERE)
+			check_zone(w, lba, r.addr);
 		for (i = 0; i < r.nblocks; i++, lba++) {
 			tag = r.addr == LZ_NOWHERE ? 0 : drive_peek(w->d, r.addr + i);
-			verify_block(w, lba, tag, r.addr == LZ_NOWHERE ? r.addr : r.addr + i,
-				     exact);
+			/* A cut may come before the zone table says that the zone is lost. */
+			if (exact || r.addr == LZ_NOWHERE || !is_lost(w, lba) ||
+			    !w->d->z[r.addr / w->g.zone_blocks].meddled)
+				verify_block(w, lba, tag,
+					     r.addr == LZ_NOWHERE ? r.addr : r.addr + i, exact);
 			if (!keep)
 				oracle_pin(&w->oracle, lba, tag);
 		}

@@ -241,6 +241,7 @@ struct world {
 	bool lz_ready;			/* the instance is loaded */
 	bool few_leaves;		/* of the map in RAM */
 	bool unreadable;		/* metadata may be */
+	bool rewound;			/* the journal may be: a cut leaves older values */
 	u32 refused;			/* requests that ended with an error */
 	u64 epoch;			/* of the last instance that wrote */
 
@@ -286,6 +287,7 @@ struct world {
 	bool long_journal;		/* and many commits fall into a checkpoint */
 	bool harmed;			/* a block of metadata was damaged: core may refuse it */
 	bool said;			/* core has reported an error */
+	u8 *gone;			/* by logical block: it may be, in a zone that was reset */
 	u32 *failed;			/* by zone: the life in which a write failed, plus one */
 
 	jmp_buf on_cut;
@@ -321,6 +323,8 @@ void users_init(struct world *w);
 void users_new(struct world *w);
 void users_go_on(struct world *w);
 void users_resume(struct world *w);
+/* Core has set a zone aside. */
+void users_aside(struct world *w, u32 zone);
 void users_part_done(struct world *w, struct io *io);
 void users_forget(struct world *w);
 /* Read every block and compare; @exact: nothing may be lost. */

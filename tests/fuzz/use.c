@@ -39,7 +39,11 @@ void fuzz_write(struct fuzz *f, u8 class, u64 lba, u32 n)
 		f->zone[w.zone].wp += w.nblocks;
 		f->zone[w.zone].cond = f->zone[w.zone].wp == f->g.zone_cap ? LZ_COND_FULL :
 			LZ_COND_OPEN;
-		lz_write_end(f->lz, &w, addr, lba);
+		/* A zone that is said to be empty may hold something. */
+		if (lz_write_end(f->lz, &w, addr, lba)) {
+			fuzz_pump(f);
+			continue;
+		}
 		lba += w.nblocks;
 		n -= w.nblocks;
 		fuzz_pump(f);
