@@ -118,9 +118,10 @@ nullb_off_on() {
 
 # nullb_cut DEV NAME [SEED]: the same, under an fsync load on NAME
 nullb_cut() {
-	tests/vm/acked.py write "/dev/mapper/$2" "$W/acked" 20 -w 4 -b 4096 -s "${3:-1}" \
-		>"$W/out" 2>&1 &
-	sleep 6
+	local scale=${LZ_TEST_SCALE:-1}
+	tests/vm/acked.py write "/dev/mapper/$2" "$W/acked" $((20 * scale)) -w 4 -b 4096 \
+		-s "${3:-1}" >"$W/out" 2>&1 &
+	sleep $((6 * scale))
 	# What is on top learns it by errors.
 	nullb_off "$1"
 	wait $!
