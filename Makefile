@@ -128,7 +128,7 @@ help:
 # help:   make bench        the benchmarks behind Documentation's report
 # help: Other
 # help:   make debug        the guest tests on a kernel with KASAN, lockdep, fault injection ..., then
-# help:                       on one with KCSAN; builds both first (VM_KERNEL=debug, =kcsan)
+# help:                       on one with KCSAN (hours); builds both first (VM_KERNEL=debug, =kcsan)
 # help:   make deps         install what the above need on this host (asks first on a terminal)
 # help:   make clean        remove build products (the guest and kernels stay cached in
 # help:                     LIFEZONE_CACHE, default ~/.cache/lifezone; "make distclean" removes them)

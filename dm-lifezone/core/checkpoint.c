@@ -123,6 +123,7 @@ static void merge_begin(struct lz *lz)
 		unsigned long flags;
 		struct lz_zone *z;
 
+		/* Pairs with the release in lz_open_slot(). */
 		if (smp_load_acquire(&o->zone) == LZ_NONE)
 			continue;
 		z = &lz->zone[o->zone];
@@ -388,6 +389,7 @@ static bool summaries_written(struct lz *lz)
 		struct lz_open *o = &lz->open[i];
 		struct lz_zone *z;
 
+		/* Pairs with the release in lz_open_slot(), too. */
 		if (smp_load_acquire(&o->zone) == LZ_NONE || o->safe >= o->force)
 			continue;
 		z = &lz->zone[o->zone];

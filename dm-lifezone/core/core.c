@@ -360,7 +360,8 @@ static bool log_stuck(const struct lz *lz)
 {
 	const struct lz_zone *z;
 
-	if (!lz->log_waits || lz->cmds || READ_ONCE(lz->nr_free) || !list_empty(&lz->stale) || lz->loading)
+	if (!lz->log_waits || lz->cmds || READ_ONCE(lz->nr_free) || !list_empty(&lz->stale) ||
+	    lz->loading)
 		return false;
 	/* What GC holds it lets go when it is done, and it is waiting, too. */
 	list_for_each_entry(z, &lz->ready, list) {

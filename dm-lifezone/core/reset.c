@@ -40,8 +40,8 @@ static bool due(struct lz *lz, struct lz_zone *z)
 static bool again(struct lz_zone *z)
 {
 	/* Something is in flight to an open zone: look at it again later. */
-	return READ_ONCE(z->state) == LZ_ZS_OPEN && !READ_ONCE(z->closing) && !atomic_read(&z->valid) &&
-		READ_ONCE(z->done) != READ_ONCE(z->resv);
+	return READ_ONCE(z->state) == LZ_ZS_OPEN && !READ_ONCE(z->closing) &&
+		!atomic_read(&z->valid) && READ_ONCE(z->done) != READ_ONCE(z->resv);
 }
 
 /* lz_reset_collect - the commit now starting will free these. */

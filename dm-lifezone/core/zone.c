@@ -683,6 +683,7 @@ void lz_zones_step(struct lz *lz)
 		struct lz_zone *z;
 		enum step step;
 
+		/* Pairs with the release in lz_open_slot(). */
 		if (smp_load_acquire(&o->zone) == LZ_NONE || o->busy)
 			continue;
 		z = &lz->zone[o->zone];

@@ -118,9 +118,10 @@ nullb_off_on() {
 
 # nullb_cut DEV NAME [SEED]: the same, under an fsync load on NAME
 nullb_cut() {
-	tests/vm/acked.py write "/dev/mapper/$2" "$W/acked" 20 -w 4 -b 4096 -s "${3:-1}" \
-		>"$W/out" 2>&1 &
-	sleep 6
+	local scale=${LZ_TEST_SCALE:-1}
+	tests/vm/acked.py write "/dev/mapper/$2" "$W/acked" $((20 * scale)) -w 4 -b 4096 \
+		-s "${3:-1}" >"$W/out" 2>&1 &
+	sleep $((6 * scale))
 	# What is on top learns it by errors.
 	nullb_off "$1"
 	wait $!
@@ -221,11 +222,12 @@ nowait() {
 	touch "$W/going"
 	while [ -e "$W/going" ]; do dmsetup message n 0 checkpoint; sleep 0.3; done &
 	local saver=$!
-	must tests/vm/nowait.py /dev/mapper/n "$step" 3000 >"$W/counts"
+	# Where checkpoints take longer, more, so that as many fall among them.
+	must tests/vm/nowait.py /dev/mapper/n "$step" $((3000 * ${LZ_TEST_SCALE:-1})) >"$W/counts"
 	rm "$W/going"
 	wait $saver
 	read -r reads reads_again writes writes_again <"$W/counts"
-	note "$*: $reads read, $reads_again again, $writes written, $writes_again again"
+	note "$*: $reads read, $reads_again again, $writes written, $writes_again again, checkpoint $(lz_status n checkpoint)"
 	[ "$reads" -gt 100 ] || fail "$reads reads"
 	[ "$writes" -gt 100 ] || fail "$writes writes"
 	must lz_remove n
