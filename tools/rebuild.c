@@ -919,7 +919,8 @@ static int find_by_counting(struct rebuild *b)
 		err = count_zone(b, zone, &complete);
 	if (err)
 		return err;
-	sort(b->claim, b->nr_claim, sizeof(*b->claim), cmp_claim, NULL);
+	if (b->nr_claim)
+		sort(b->claim, b->nr_claim, sizeof(*b->claim), cmp_claim, NULL);
 	settle(b);
 	return take_settled(b, complete);
 }
@@ -987,7 +988,7 @@ static const char *refuted(const struct rebuild *b, u64 lba, u64 addr)
 	/* What an offline zone held cannot be read, and stays an error. */
 	if (rep->cond == LZ_COND_OFFLINE)
 		return NULL;
-	if (rep->cond == LZ_COND_EMPTY)
+	if (rep->cond == LZ_COND_EMPTY || b->lz->zone[zone].flags & LZ_ZF_LOST)
 		return "its zone was reset by someone else";
 	if (off >= scan_have(&b->s, zone))
 		return "its place is past the zone's write pointer";

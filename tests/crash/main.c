@@ -326,7 +326,7 @@ static void usage(void)
 {
 	printf("lzcrash [--cuts N] [--seed S] [--jobs J] [--seconds S]\n"
 	       "        [--world W [--trace | --trace-from CUT]] [--plant NAME] [--suite]\n"
-	       "        [--trials N] [--lives N] [--export DIR [--every CUTS]]\n"
+	       "        [--trials N] [--lives N] [--export DIR [--every CUTS]] [--deep]\n"
 	       "lzcrash --plants\n");
 }
 
@@ -347,6 +347,7 @@ int main(int argc, char **argv)
 		{ "suite", no_argument, NULL, 'S' },
 		{ "export", required_argument, NULL, 'x' },
 		{ "every", required_argument, NULL, 'n' },
+		{ "deep", no_argument, NULL, 'D' },
 		{ "help", no_argument, NULL, 'h' },
 		{ }
 	};
@@ -390,6 +391,9 @@ int main(int argc, char **argv)
 			break;
 		case 'x':
 			current.export = optarg;
+			break;
+		case 'D':
+			current.deep = true;
 			break;
 		case 'n':
 			current.every = max(1ul, strtoul(optarg, NULL, 0));

@@ -107,7 +107,7 @@ static void random_geometry(struct world *w)
 	 * another: old leaves lie about in the log and have to be cleaned out.
 	 */
 	/* Seldom, as it takes so long to look at every block. */
-	w->deep = !rnd_below(r, 50);
+	w->deep = !rnd_below(r, 50) || w->run->deep;
 	if (w->deep)
 		w->trials = min(w->trials, 10u);
 	w->wide = w->deep || !rnd_below(r, 12);

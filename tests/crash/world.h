@@ -49,6 +49,7 @@ struct tally {
  * @trace_from: print a trace from this cut on; ~0: none
  * @export: folder in which the drive is left as cuts leave it; NULL: none
  * @every: at each so many cuts
+ * @deep: with a map of more than one level of nodes, whatever is drawn
  */
 struct run {
 	u64 seed;
@@ -58,6 +59,7 @@ struct run {
 	u32 trace_from;
 	const char *export;
 	u32 every;
+	bool deep;
 };
 
 /* Cuts of the world @index of a campaign like @run, at least. */

@@ -191,6 +191,7 @@ static int carry_out(struct fuzz *f, struct lz_cmd *c)
 	if (zone >= f->g.nr_zones || (f->zone[zone].fail & 1 << c->op) ||
 	    f->zone[zone].cond == LZ_COND_OFFLINE)
 		return -EIO;
+	f->writes += c->op != LZ_OP_READ;
 	switch (c->op) {
 	case LZ_OP_READ:
 		return do_read(f, c->addr, c->nblocks, c->buf);
@@ -337,18 +338,24 @@ static bool documented(int err)
 		err == -ENOSPC || err == -EIO;
 }
 
+void fuzz_report(const struct fuzz *f, struct lz_zone_report *rep)
+{
+	u32 i;
+
+	for (i = 0; i < f->g.nr_zones; i++)
+		rep[i] = (struct lz_zone_report){
+			f->zone[i].wp, f->zone[i].cond, f->zone[i].torn,
+		};
+}
+
 int fuzz_load(struct fuzz *f, u32 flags, const struct lz_options *o)
 {
 	struct lz_zone_report *rep = calloc(f->g.nr_zones, sizeof(*rep));
 	struct lz_options preset;
 	int err;
-	u32 i;
 
 	lz_options_default(&preset);
-	for (i = 0; i < f->g.nr_zones; i++)
-		rep[i] = (struct lz_zone_report){
-			f->zone[i].wp, f->zone[i].cond, f->zone[i].torn,
-		};
+	fuzz_report(f, rep);
 	f->errors = 0;
 	f->lz = lz_new(&f->g, o ? o : &preset, &fuzz_ops, f);
 	err = lz_load(f->lz, rep, flags);

@@ -93,6 +93,7 @@ struct fuzz_zone {
  * @timer: and wanted then (ns), or 0
  * @now: the clock (ns)
  * @errors: lines said that are errors
+ * @writes: commands that changed the drive
  * @edited: it is not as core left it
  */
 struct fuzz {
@@ -112,6 +113,7 @@ struct fuzz {
 	u64 timer;
 	u64 now;
 	u32 errors;
+	u32 writes;
 	bool edited;
 };
 
@@ -127,6 +129,8 @@ u8 *fuzz_own(struct fuzz *f, u64 addr);
 const u8 *fuzz_block(const struct fuzz *f, u64 addr);
 u64 fuzz_blocks(const struct fuzz *f);
 int fuzz_load(struct fuzz *f, u32 flags, const struct lz_options *o);
+/* What the drive says of its zones. */
+void fuzz_report(const struct fuzz *f, struct lz_zone_report *rep);
 /* Ends the device, as a power cut does. */
 void fuzz_forget(struct fuzz *f);
 void fuzz_pump(struct fuzz *f);

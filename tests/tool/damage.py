@@ -4,6 +4,8 @@
 
 damage.py pool LZCRASH IMAGES SEED N
 	images of N worlds, and of more until there is one for each kind of damage below.
+damage.py deep LIFEZONE LZCRASH IMAGES SEED
+	one more image, of a drive whose map has nodes above its leaves.
 damage.py table LIFEZONE IMAGES
 	each kind of damage there is, on an image of the folder that it can be done to. Check
 	must say what the table below says; then repair must leave a device that check
@@ -236,9 +238,11 @@ def map_past_wp(img, r):
 
 
 def leaf_count(img, r):
-    if not img.leaf:
+    # A full one could not claim one more.
+    leaf = next((a for a in img.leaf if img.all[a].count < 504), None)
+    if leaf is None:
         return False
-    return field(28, 4, lambda v: v ^ 1)(img, img.leaf[0], r)
+    return field(28, 4, lambda v: v ^ 1)(img, leaf, r)
 
 
 def valid_count(img, r):
@@ -252,6 +256,15 @@ def valid_count(img, r):
     struct.pack_into("<I", b, at, struct.unpack_from("<I", b, at)[0] + 1)
     img.write(a, mended(b))
     return True
+
+
+def lost_flag(img, r):
+    """As the module leaves it when it finds an open zone reset."""
+    zone = next((z for z in img.data if z < 126 and img.r.table[z]["valid"]), None)
+    a = next((a for a in img.ztab if img.all[a].index == 0), None)
+    if zone is None or a is None:
+        return False
+    return field(64 + 32 * zone + 6, 2, lambda v: v | fmt.LOST)(img, a, r)
 
 
 # --- damage of zones ----------------------------------------------------------------------
@@ -347,6 +360,8 @@ TABLE = [
     # Where it lies among the journal's blocks, those behind it are not found.
     ("map leaf", blocks("leaf", middle), tuple(WAYS),
      "map leaf [0-9]+: map node at block|journal: zone [0-9]+, offset [0-9]+ is damaged", "told"),
+    ("map node above the leaves", blocks("inner", last), ("zeros", "other", "older"),
+     "map node at block|metadata|a root or a link is damaged|journal: zone", "told"),
     ("zone table", blocks("ztab"), tuple(WAYS), "zone table node at block", "all"),
     ("journal, start of a commit", blocks("journal"), tuple(WAYS),
      "journal: zone [0-9]+, offset [0-9]+ is damaged|a root or a link is damaged", "told"),
@@ -369,11 +384,14 @@ TABLE = [
      "was it reset by someone else|past its write pointer|that the drive has lost", "told"),
     ("data zone, reset", lambda w: zone_cond(fmt.EMPTY), ("zone",),
      "was it reset by someone else|that the drive has lost", "told"),
+    ("data zone, reset while it was open", lambda w: lost_flag, ("mended",),
+     "blocks in use that the drive has lost", "told"),
     ("data zone, read-only", lambda w: zone_cond(fmt.READONLY), ("zone",),
      "note: zone [0-9]+ is read-only", "none"),
     ("data zone, offline", lambda w: zone_cond(fmt.OFFLINE), ("zone",),
      "zone [0-9]+ is offline: [0-9]+ blocks in use cannot be read", "none"),
-    ("log zone, reset", lambda w: log_reset, ("zone",), "metadata", "told"),
+    ("log zone, reset", lambda w: log_reset, ("zone",),
+     "metadata|root: the journal goes on", "told"),
 ]
 
 
@@ -601,6 +619,21 @@ def pool(lzcrash, folder, seed, worlds):
     return len(missing)
 
 
+def deep(tool, lzcrash, folder, seed):
+    """A drive of which the map has nodes above its leaves: large, and seldom drawn."""
+    for world in range(MOST_WORLDS, MOST_WORLDS + 5):
+        subprocess.run([lzcrash, "--seed", seed, "--world", str(world), "--deep", "--export",
+                        folder, "--every", "20"], check=True, stdout=subprocess.DEVNULL)
+        new = [p for p in images(folder) if os.path.basename(p).startswith(f"world-{world}-")]
+        keep = next((p for p in new if sound(tool, p) and Image(p).inner), None)
+        for path in new:
+            for end in ("", ".zones", ".allowed") if path != keep else ():
+                os.unlink(path + end)
+        if keep:
+            return 0
+    return 1
+
+
 # --- at random -------------------------------------------------------------------------------
 
 def draw(img, r):
@@ -666,6 +699,8 @@ def at_random(tool, folder, seed, times):
 if __name__ == "__main__":
     if sys.argv[1:2] == ["pool"]:
         sys.exit(pool(*sys.argv[2:5], int(sys.argv[5])) > 0)
+    if sys.argv[1:2] == ["deep"]:
+        sys.exit(deep(*sys.argv[2:6]))
     if sys.argv[1:2] == ["table"]:
         sys.exit(table(*sys.argv[2:4]) > 0)
     if sys.argv[1:2] == ["random"]:
