@@ -400,7 +400,7 @@ static int apply(struct rebuild *b, const struct lz_jrec *r, bool certain, void 
 	}
 	if (lz_jrec_type(r) == LZ_JR_MAP || lz_jrec_type(r) == LZ_JR_DISCARD)
 		return apply_map(b, r, certain, arg);
-	if (lz_jrec_lba(r) >= 2 && lz_jrec_lba(r) < b->lz->si.nr_zones)
+	if (!lz_jrec_odd(b->lz, r))
 		lz_jrec_to_zone(&b->lz->zone[lz_jrec_lba(r)], r);
 	return 0;
 }
@@ -656,6 +656,11 @@ static void take_zones(struct rebuild *b, u64 idx, const struct lz_znode *n, boo
 		z->head = le32_to_cpu(e->head);
 		z->sum_seq = le32_to_cpu(e->sum_seq);
 		z->seq = le64_to_cpu(e->seq);
+		if (z->head != LZ_NO_OFFSET && z->head >= b->lz->g.zone_cap) {
+			z->head = LZ_NO_OFFSET;
+			z->sum_seq = 0;
+			z->flags |= LZ_ZF_SCAN;
+		}
 		/* Of a table that is not the newest this may be an earlier life's. */
 		if (exact && z->head != LZ_NO_OFFSET)
 			z->need = z->head + 1;
@@ -985,6 +990,8 @@ static const char *refuted(const struct rebuild *b, u64 lba, u64 addr)
 
 	if (b->s.log[zone])
 		return "its place is in the metadata log";
+	if (bit(b->twice, addr) && !owns(b, addr, lba))
+		return "its place is another block's";
 	/* What an offline zone held cannot be read, and stays an error. */
 	if (rep->cond == LZ_COND_OFFLINE)
 		return NULL;
@@ -992,8 +999,6 @@ static const char *refuted(const struct rebuild *b, u64 lba, u64 addr)
 		return "its zone was reset by someone else";
 	if (off >= scan_have(&b->s, zone))
 		return "its place is past the zone's write pointer";
-	if (bit(b->twice, addr) && !owns(b, addr, lba))
-		return "its place is another block's";
 	if (bit(b->spoken, addr) && !bit(b->named, addr))
 		return "its place is another block's";
 	if (rep->cond == LZ_COND_OPEN && b->lz->zone[zone].need > rep->wp &&

@@ -54,7 +54,7 @@ const struct scan_block *scan_at(const struct scan *s, u64 addr)
 {
 	struct scan_block key = { .addr = addr };
 
-	return bsearch(&key, s->b, s->nr, sizeof(key), cmp_addr);
+	return s->nr ? bsearch(&key, s->b, s->nr, sizeof(key), cmp_addr) : NULL;
 }
 
 static int add_block(struct scan *s, const void *block, u64 addr)

@@ -777,6 +777,7 @@ void *lz_grow(void *old, u32 *max, u32 need, size_t size);
 /* Types of records, and in which order those of a commit are applied. */
 #define LZ_JREC_TYPES	5
 extern const u8 lz_jrec_order[LZ_JREC_TYPES];
+const char *lz_jrec_odd(const struct lz *lz, const struct lz_jrec *rec);
 void lz_jrec_to_zone(struct lz_zone *z, const struct lz_jrec *rec);
 /* Blocks of a zone that may hold something. */
 static inline u32 lz_zone_written(const struct lz *lz, const struct lz_zone_report *rep)

@@ -87,6 +87,19 @@ static int replay_discard(struct lz *lz, const struct lz_jrec *rec)
 	return 0;
 }
 
+/* lz_jrec_odd - what cannot be in @rec, a record about a zone. NULL: nothing. */
+const char *lz_jrec_odd(const struct lz *lz, const struct lz_jrec *rec)
+{
+	u64 zone = lz_jrec_lba(rec), off = (u32)lz_jrec_b(rec);
+
+	if (zone < 2 || zone >= lz->si.nr_zones)
+		return "no such zone";
+	if (lz_jrec_type(rec) == LZ_JR_ZSUM &&
+	    (lz_jrec_len(rec) > LZ_SUM_BLOCKS || off + lz_jrec_len(rec) > lz->g.zone_cap))
+		return "no such summary";
+	return NULL;
+}
+
 /* lz_jrec_to_zone - @z as it is after what journal record @rec says of it. */
 void lz_jrec_to_zone(struct lz_zone *z, const struct lz_jrec *rec)
 {
@@ -121,30 +134,24 @@ void lz_jrec_to_zone(struct lz_zone *z, const struct lz_jrec *rec)
 static int replay_zone(struct lz *lz, const struct lz_jrec *rec, struct lz_replay *r)
 {
 	u64 zone = lz_jrec_lba(rec), b = lz_jrec_b(rec);
+	const char *odd = lz_jrec_odd(lz, rec);
 	struct lz_zone *z;
 
-	if (zone < 2 || zone >= lz->si.nr_zones)
-		return bad_record(lz, rec, "no such zone");
+	if (odd)
+		return bad_record(lz, rec, odd);
 	z = &lz->zone[zone];
 	/* Nodes of this checkpoint lie in it: data left it before they came. */
 	if (z->live)
 		return 0;
-	switch (lz_jrec_type(rec)) {
-	case LZ_JR_ZOPEN:
-		if (z->state == LZ_ZS_META)
-			return bad_record(lz, rec, "the metadata log is in it");
-		break;
-	case LZ_JR_ZSUM:
-		if (lz_jrec_len(rec) > LZ_SUM_BLOCKS ||
-		    (u64)(u32)b + lz_jrec_len(rec) > lz->g.zone_cap)
-			return bad_record(lz, rec, "no such summary");
+	if (lz_jrec_type(rec) == LZ_JR_ZOPEN && z->state == LZ_ZS_META)
+		return bad_record(lz, rec, "the metadata log is in it");
+	if (lz_jrec_type(rec) == LZ_JR_ZSUM) {
 		r->sum = lz_grow(r->sum, &r->max_sum, r->nr_sum + 1, sizeof(*r->sum));
 		if (!r->sum)
 			return -ENOMEM;
 		r->sum[r->nr_sum++] = (struct lz_sumrec){
 			zone, b, lz_jrec_len(rec), z->life,
 		};
-		break;
 	}
 	lz_jrec_to_zone(z, rec);
 	lz_zone_touch(lz, z);
