@@ -457,7 +457,7 @@ class Reader:
                 for i in range(off, off + count):
                     found = self.summary(n, i)
                     # What cannot be read names nothing, and cannot be done without.
-                    named.update(found[2] if found else ())
+                    named.update(off for off, _ in (found[2] if found else ()))
                     z["flags"] |= 0 if found else SCAN
             if set(since["named"]) - named:
                 z["flags"] |= SCAN
@@ -473,8 +473,8 @@ class Reader:
         if not found or found[0].epoch > self.epoch:
             return None
         h, b = found
-        return h, struct.unpack_from("<4I", b, 64), {
-            e >> 40: e & NOWHERE for e in struct.unpack_from(f"<{h.count}Q", b, 88)}
+        return h, struct.unpack_from("<4I", b, 64), [
+            (e >> 40, e & NOWHERE) for e in struct.unpack_from(f"<{h.count}Q", b, 88)]
 
     def check(self):
         first = self.root_zone * self.zone_blocks
@@ -511,7 +511,7 @@ class Reader:
                 h, (gen, prev, group, nth), entries = found
                 if gen != z["gen"] or nth != i or h.seq != seq - group + 1 + i:
                     return f"zone {n}: another summary at {head + i}"
-                named.update(e for e in entries.items() if blocks.get(e[0]) == e[1])
+                named.update(e for e in entries if blocks.get(e[0]) == e[1])
                 i += 1
             if prev != NONE and prev >= head:
                 return f"zone {n}: summaries in a circle"

@@ -667,27 +667,13 @@ static int dump_block(struct dump *p, const char *word)
 	return EXIT_OK;
 }
 
+/* Without a valid one, block 0. */
 static int dump_super(struct dump *p)
 {
-	u64 i, best = 0;
 	char word[24];
 
-	/* Without a valid one, the first that at least looks like one. */
-	for (i = 0; i < 4 && i / 2 < p->d->g.nr_zones; i++) {
-		struct lz_hdr *h = lz_alloc_blocks(1);
-		u64 addr = i / 2 * p->d->g.zone_blocks + i % 2;
-		char why[256];
-		bool ok;
-
-		ok = h && drive_read(p->d, addr, 1, h) &&
-		     valid_at(p, h, LZ_BT_SUPER, 0, addr, ~0ull, 0, why, sizeof(why));
-		lz_free_blocks(h);
-		if (ok) {
-			best = addr;
-			break;
-		}
-	}
-	snprintf(word, sizeof(word), "%llu", (unsigned long long)best);
+	snprintf(word, sizeof(word), "%llu",
+		 (unsigned long long)(p->have_super ? le64_to_cpu(p->super.h.addr) : 0));
 	return dump_block(p, word);
 }
 

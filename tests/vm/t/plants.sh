@@ -223,7 +223,7 @@ finds ranges 'AssertionError: block [0-9]+ after' SHELL_LANDING_IGNORED SHELL_PI
 	SHELL_HOLE_NOT_ZEROED
 finds reader 'neither the old nor the new' SHELL_READ_NOT_HELD
 finds room 'a writer waits for ever' SHELL_RESUME_LOST
-finds torn ' differ: ' SHELL_TORN_UNSEEN
+finds torn ' differ: |cmp: .*Input/output error' SHELL_TORN_UNSEEN
 finds readonly 'the read-only table has written' SHELL_READ_ONLY_WRITES
 finds two 'two have the drive' SHELL_TWO_WRITERS
 finds aside 'dd: error writing' SHELL_NO_RETRY
