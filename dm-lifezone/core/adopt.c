@@ -85,7 +85,7 @@ static bool restore_ring(struct lz *lz, const struct lz_replay *r, u32 zone,
 }
 
 /*
- * Nothing more goes to @zone, if it is open. One that cannot be finished is taken
+ * lz_load_finish - nothing more goes to @zone, if it is open. One that cannot be finished is taken
  * for read-only.
  */
 void lz_load_finish(struct lz *lz, struct lz_load *l, u32 zone)
@@ -103,6 +103,7 @@ void lz_load_finish(struct lz *lz, struct lz_load *l, u32 zone)
 		lz_count(lz, LZ_ST_FINISHES_LOAD, 1);
 }
 
+/* lz_load_reset - reset @zone, which holds nothing that counts, or set it aside. */
 int lz_load_reset(struct lz *lz, struct lz_load *l, u32 zone)
 {
 	struct lz_cmd c = { .op = LZ_OP_RESET, .addr = lz_zone_addr(lz, zone, 0) };
@@ -160,6 +161,7 @@ static int adopt_free(struct lz *lz, struct lz_load *l, u32 zone)
 	return 0;
 }
 
+/* lz_keep_bad - @z cannot be written; GC is to empty it. */
 void lz_keep_bad(struct lz_zone *z)
 {
 	z->state = LZ_ZS_BAD;
@@ -286,6 +288,10 @@ static void close_torn(struct lz *lz, struct lz_load *l)
 	}
 }
 
+/*
+ * lz_reconcile - bring all zones in line; nodes went on in @node_zone. -EUCLEAN: what is in
+ * use is not there, and that has been said.
+ */
 int lz_reconcile(struct lz *lz, struct lz_load *l, u32 node_zone)
 {
 	int err = 0;

@@ -5,6 +5,10 @@
  */
 #include "lz.h"
 
+/*
+ * lz_setup - room in RAM for the device @lz->si describes, for which the drive must do.
+ * -EINVAL: it does not, and that has been said. -ENOMEM. Load only, as all here.
+ */
 int lz_setup(struct lz *lz)
 {
 	u64 leaves = DIV_ROUND_UP(lz->si.logical_blocks, (u64)LZ_NODE_ENTRIES);
@@ -58,6 +62,7 @@ int lz_setup(struct lz *lz)
 	return lz->jbuf.buf ? 0 : -ENOMEM;
 }
 
+/* lz_free_zone_add - @z, empty on the drive, may be opened. */
 void lz_free_zone_add(struct lz *lz, struct lz_zone *z)
 {
 	z->state = LZ_ZS_FREE;
@@ -78,6 +83,7 @@ static void loaded_waiter(struct lz_waiter *w, int err)
 	w->arg = err ? 2 : 1;
 }
 
+/* lz_first_checkpoint - write it; all of the zone table is in it. 0, -ENOSPC, -EIO. */
 int lz_first_checkpoint(struct lz *lz)
 {
 	struct lz_waiter w = { .fn = loaded_waiter };
@@ -105,7 +111,7 @@ int lz_first_checkpoint(struct lz *lz)
 	return w.arg == 1 && lz->mode == LZ_MODE_RW ? 0 : -EIO;
 }
 
-/* The journal needs a place before the cut can name it. */
+/* lz_open_journal - give it a place, before the cut can name it. 0 or -ENOSPC. */
 int lz_open_journal(struct lz *lz)
 {
 	if (lz_stream_open(lz, lz->js))
