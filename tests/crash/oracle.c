@@ -47,6 +47,7 @@ static void add(struct oracle *o, u32 lba, u64 tag, u64 time)
 	v = &o->log[o->used];
 	v->tag = tag;
 	v->time = time;
+	v->end = time;
 	v->prev = o->newest[lba];
 	o->newest[lba] = o->used++;
 }
@@ -63,24 +64,33 @@ void oracle_begin(struct oracle *o, u32 lba, u64 tag)
 
 void oracle_end(struct oracle *o, u32 lba, u64 moment)
 {
-	o->log[o->newest[lba]].time = moment;
+	struct version *v = &o->log[o->newest[lba]];
+
+	v->time = moment;
+	v->end = ++o->time;
 }
 
-bool oracle_since(const struct oracle *o, u32 lba, u64 tag, u64 moment)
+/* Is @tag among the versions down to the first that was there at @moment, or had ended? */
+static bool among(const struct oracle *o, u32 lba, u64 tag, u64 moment, bool ended)
 {
 	const struct version *v = &o->log[o->newest[lba]];
 
 	while (v->tag != tag) {
-		if (v->time <= moment || v->prev == NONE)
+		if ((ended ? v->end : v->time) <= moment || v->prev == NONE)
 			return false;
 		v = &o->log[v->prev];
 	}
 	return true;
 }
 
+bool oracle_since(const struct oracle *o, u32 lba, u64 tag, u64 moment)
+{
+	return among(o, lba, tag, moment, true);
+}
+
 bool oracle_allows(const struct oracle *o, u32 lba, u64 tag)
 {
-	return oracle_since(o, lba, tag, o->floor);
+	return among(o, lba, tag, o->floor, false);
 }
 
 void oracle_pin(struct oracle *o, u32 lba, u64 tag)
@@ -96,6 +106,7 @@ void oracle_restart(struct oracle *o)
 
 	for (i = 0; i < o->nr; i++) {
 		o->log[i].time = 0;
+		o->log[i].end = 0;
 		o->log[i].prev = NONE;
 	}
 	o->used = o->nr;

@@ -21,11 +21,14 @@
  * struct version - what a block held from some moment on
  * @tag: 0: zeros
  * @time: moment
+ * @end: moment from which on no other version is read; FUA is as old as its request, and
+ *	 yet may be read or not until it is answered
  * @prev: the version before, an index in the log, or ~0
  */
 struct version {
 	u64 tag;
 	u64 time;
+	u64 end;
 	u32 prev;
 };
 
@@ -71,7 +74,7 @@ static inline u64 oracle_now(const struct oracle *o, u32 lba)
 
 /* @lba is to hold @tag; nothing else is asked of it before oracle_end(). */
 void oracle_begin(struct oracle *o, u32 lba, u64 tag);
-/* It does, as of @moment. */
+/* It does, as of @moment; from now on no read finds what was before. */
 void oracle_end(struct oracle *o, u32 lba, u64 moment);
 /* Is @tag the newest that @lba held at @moment, or a later one? */
 bool oracle_since(const struct oracle *o, u32 lba, u64 tag, u64 moment);
