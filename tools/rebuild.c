@@ -1249,6 +1249,9 @@ static void choose_root_zone(struct rebuild *b)
 	bool late = false;
 	u32 i;
 
+	/* A zone with the only superblock is not to be reset. */
+	if (!b->s.super[zone] && b->s.super[zone ^ 1])
+		zone ^= 1;
 	b->lz->root_zone = zone;
 	b->lz->root_off = b->s.rep[zone].cond == LZ_COND_OPEN ? b->s.rep[zone].wp :
 		b->lz->g.zone_cap;
