@@ -30,11 +30,6 @@ static void scatter(struct ram *r, u32 seed)
 		KUNIT_ASSERT_EQ(r->test, ram_write(r, LZ_CLASS_SHORT, ram_random(&seed, n), 1), 0);
 }
 
-static void again(struct ram *r)
-{
-	KUNIT_ASSERT_EQ_MSG(r->test, ram_load(r, 0), 0, "(%s)", r->said);
-}
-
 static void goes_on(struct ram *r)
 {
 	scatter(r, 1);
@@ -43,20 +38,17 @@ static void goes_on(struct ram *r)
 	KUNIT_ASSERT_EQ(r->test, ram_discard(r, 3 * LZ_NODE_ENTRIES, 5 * LZ_NODE_ENTRIES), 0);
 	KUNIT_ASSERT_EQ(r->test, ram_flush(r), 0);
 	ram_cut(r);
-	again(r);
+	ram_again(r);
 	ram_verify(r);
 	scatter(r, 3);
 	ram_stop(r);
-	again(r);
+	ram_again(r);
 	ram_verify(r);
 	ram_check(r);
 	/* And all of it goes. */
 	KUNIT_ASSERT_EQ(r->test, ram_discard(r, 0, r->si.logical_blocks), 0);
 	KUNIT_ASSERT_EQ(r->test, ram_checkpoint(r), 0);
-	ram_cut(r);
-	again(r);
-	ram_verify(r);
-	ram_check(r);
+	ram_survive(r);
 }
 
 static void large_map(struct kunit *test)
@@ -87,10 +79,7 @@ static void large_log_cleaned(struct kunit *test)
 	}
 	KUNIT_EXPECT_GT(test, lz_stat(r->lz, LZ_ST_META_CLEANS), 0ull);
 	ram_verify(r);
-	ram_cut(r);
-	again(r);
-	ram_verify(r);
-	ram_check(r);
+	ram_survive(r);
 }
 
 static void some_low(struct ram *r, u32 *seed)
@@ -123,10 +112,7 @@ static void large_inner_node_moved(struct kunit *test)
 		some_low(r, &seed);
 	KUNIT_EXPECT_NE(test, r->lz->map.addr[1][1], was);
 	ram_verify(r);
-	ram_cut(r);
-	again(r);
-	ram_verify(r);
-	ram_check(r);
+	ram_survive(r);
 }
 
 /*
@@ -141,7 +127,7 @@ static void large_settled_late(struct kunit *test)
 
 	ram_stop(r);
 	r->o.map_cache_mb = 1;
-	again(r);
+	ram_again(r);
 	KUNIT_ASSERT_GT(test, r->lz->map.n[0], (u64)r->lz->max_cached);
 	for (i = 0; i < n; i++)
 		KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_LONG, i * LZ_NODE_ENTRIES, 1), 0);
@@ -151,7 +137,7 @@ static void large_settled_late(struct kunit *test)
 		KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_SHORT, i * LZ_NODE_ENTRIES, 2), 0);
 	KUNIT_ASSERT_EQ(test, ram_flush(r), 0);
 	ram_cut(r);
-	again(r);
+	ram_again(r);
 	lz_get_info(r->lz, &info);
 	KUNIT_EXPECT_EQ(test, info.mapped, 2ull * n);
 	ram_verify(r);

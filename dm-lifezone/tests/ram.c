@@ -439,6 +439,11 @@ void ram_stop(struct ram *r)
 	forget(r);
 }
 
+void ram_again(struct ram *r)
+{
+	KUNIT_ASSERT_EQ_MSG(r->test, ram_load(r, 0), 0, "(%s)", r->said);
+}
+
 void ram_cut(struct ram *r)
 {
 	struct ram_zone *z;
@@ -533,6 +538,14 @@ void ram_check(struct ram *r)
 		lz_free_device(r->lz);
 	}
 	r->lz = live;
+}
+
+void ram_survive(struct ram *r)
+{
+	ram_cut(r);
+	ram_again(r);
+	ram_verify(r);
+	ram_check(r);
 }
 
 struct ram *ram_sized(struct kunit *test, u32 nr_zones, u32 max_open, u32 zone_blocks,

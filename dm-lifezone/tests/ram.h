@@ -90,6 +90,8 @@ int ram_load(struct ram *r, u32 flags);
 /* Ends the instance: in order, or as a power cut that loses all that may be lost. */
 void ram_stop(struct ram *r);
 void ram_cut(struct ram *r);
+/* A load that must not fail. */
+void ram_again(struct ram *r);
 
 /* Runs the machine until it has nothing to do. */
 void ram_pump(struct ram *r);
@@ -106,6 +108,8 @@ u32 ram_read(struct ram *r, u64 lba);
 void ram_verify(struct ram *r);
 /* All metadata is sound: a second, read-only instance checks it. What core counts is right. */
 void ram_check(struct ram *r);
+/* A cut, and after the load all that. */
+void ram_survive(struct ram *r);
 
 /* The block at a drive address. */
 void *ram_block(struct ram *r, u64 addr);

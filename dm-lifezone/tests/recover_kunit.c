@@ -13,11 +13,6 @@ static void recover_exit(struct kunit *test)
 	ram_free(test->priv);
 }
 
-static void again(struct ram *r)
-{
-	KUNIT_ASSERT_EQ_MSG(r->test, ram_load(r, 0), 0, "(%s)", r->said);
-}
-
 static void recover_clean(struct kunit *test)
 {
 	struct ram *r = test->priv;
@@ -28,7 +23,7 @@ static void recover_clean(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_LONG, 10, 300), 0);
 	KUNIT_ASSERT_EQ(test, ram_discard(r, 50, 60), 0);
 	ram_stop(r);
-	again(r);
+	ram_again(r);
 	ram_verify(r);
 	lz_get_info(r->lz, &before);
 	KUNIT_EXPECT_EQ(test, before.mapped, 240ull);
@@ -39,7 +34,7 @@ static void recover_clean(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, root->stats[i], cpu_to_le64(0));
 	ram_check(r);
 	ram_stop(r);
-	again(r);
+	ram_again(r);
 	lz_get_info(r->lz, &after);
 	KUNIT_EXPECT_EQ(test, after.mapped, before.mapped);
 	ram_verify(r);
@@ -58,7 +53,7 @@ static void recover_stop_start(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, ram_flush(r), 0);
 	ram_verify(r);
 	ram_cut(r);
-	again(r);
+	ram_again(r);
 	ram_verify(r);
 }
 
@@ -74,7 +69,7 @@ static void recover_flushed(struct kunit *test)
 		KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_SHORT, 160, 5), 0);
 		KUNIT_ASSERT_EQ(test, ram_flush(r), 0);
 		ram_cut(r);
-		again(r);
+		ram_again(r);
 		ram_verify(r);
 		ram_check(r);
 	}
@@ -91,7 +86,7 @@ static void recover_unflushed(struct kunit *test)
 	old = r->version[0];
 	KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_LONG, 100, 200), 0);
 	ram_cut(r);
-	again(r);
+	ram_again(r);
 	for (i = 0; i < 300; i++) {
 		v = ram_read(r, i);
 		if (i < 100)
@@ -102,7 +97,7 @@ static void recover_unflushed(struct kunit *test)
 	}
 	/* Once read, it stays. */
 	ram_cut(r);
-	again(r);
+	ram_again(r);
 	ram_verify(r);
 }
 
@@ -117,13 +112,10 @@ static void recover_discards(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, ram_discard(r, 600, 32), 0);
 	KUNIT_ASSERT_EQ(test, ram_flush(r), 0);
 	ram_cut(r);
-	again(r);
+	ram_again(r);
 	ram_verify(r);
 	KUNIT_ASSERT_EQ(test, ram_checkpoint(r), 0);
-	ram_cut(r);
-	again(r);
-	ram_verify(r);
-	ram_check(r);
+	ram_survive(r);
 }
 
 /* Lifetimes, counts and counters outlive a reload. */
@@ -140,7 +132,7 @@ static void recover_zone_facts(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, written, 150ull * LZ_NR_CLASSES);
 	lz_get_info(r->lz, &before);
 	ram_stop(r);
-	again(r);
+	ram_again(r);
 	lz_get_info(r->lz, &after);
 	for (c = 0; c < LZ_NR_CLASSES; c++)
 		KUNIT_EXPECT_EQ(test, after.class_zones[c], before.class_zones[c]);
@@ -169,7 +161,7 @@ static void recover_zone_records(struct kunit *test)
 	for (i = 0; i < r->g.nr_zones; i++)
 		was[i] = r->lz->zone[i];
 	ram_cut(r);
-	again(r);
+	ram_again(r);
 	for (i = 2; i < r->g.nr_zones; i++) {
 		const struct lz_zone *z = &r->lz->zone[i];
 
@@ -209,7 +201,7 @@ static void recover_summary_gone(struct kunit *test)
 	KUNIT_EXPECT_TRUE_MSG(test, strstr(r->said, "was it reset by someone else"), "(%s)",
 			      r->said);
 	r->zone[zone].wp = 21;
-	again(r);
+	ram_again(r);
 
 	/* And if only the journal knows. */
 	KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_LONG, 100, 30), 0);
@@ -224,7 +216,7 @@ static void recover_summary_gone(struct kunit *test)
 	r->zone[zone].wp--;
 	KUNIT_EXPECT_EQ(test, ram_load(r, 0), -EUCLEAN);
 	r->zone[zone].wp++;
-	again(r);
+	ram_again(r);
 	ram_verify(r);
 	ram_check(r);
 }
@@ -237,7 +229,7 @@ static void recover_short_commands(struct kunit *test)
 
 	for (r->g.max_append = 2; r->g.max_append < 6; r->g.max_append++) {
 		ram_cut(r);
-		again(r);
+		ram_again(r);
 		/* The journal's zone ends in each place within a commit. */
 		for (k = 0; k < 150; k++) {
 			zone = r->lz->js->zone;
@@ -249,7 +241,7 @@ static void recover_short_commands(struct kunit *test)
 				continue;
 			rolls++;
 			ram_cut(r);
-			again(r);
+			ram_again(r);
 			ram_verify(r);
 		}
 	}
@@ -268,7 +260,7 @@ static void recover_root_rolls(struct kunit *test)
 		KUNIT_ASSERT_EQ(test, ram_checkpoint(r), 0);
 		if (i % 40 == 39) {
 			ram_cut(r);
-			again(r);
+			ram_again(r);
 		}
 	}
 	KUNIT_EXPECT_GE(test, lz_stat(r->lz, LZ_ST_ROOT_ROLLS), 2ull);
@@ -288,7 +280,7 @@ static void recover_long_journal(struct kunit *test)
 		KUNIT_ASSERT_EQ(test, ram_flush(r), 0);
 		if (i % 150 == 149) {
 			ram_cut(r);
-			again(r);
+			ram_again(r);
 			ram_verify(r);
 		}
 	}
@@ -315,7 +307,7 @@ static void recover_journal_rot(struct kunit *test)
 	((u8 *)ram_block(r, last - 2))[300] ^= 1;
 	/* The last one may have been cut short. */
 	((u8 *)ram_block(r, last))[300] ^= 1;
-	again(r);
+	ram_again(r);
 	KUNIT_EXPECT_EQ(test, ram_read(r, 30), r->version[30]);
 	KUNIT_EXPECT_EQ(test, ram_read(r, 40), 0u);
 }
@@ -336,7 +328,7 @@ static void recover_journal_unread(struct kunit *test)
 	r->zone[zone].fail = 1 << LZ_OP_READ;
 	r->zone[zone].fail_after = 1;
 	r->zone[zone].fail_times = 1;
-	again(r);
+	ram_again(r);
 	KUNIT_EXPECT_EQ(test, r->zone[zone].fail, 0);
 	ram_verify(r);
 	ram_check(r);
@@ -362,7 +354,7 @@ static void recover_journal_hole(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, le64_to_cpu(a->first), le64_to_cpu(b->first));
 	KUNIT_ASSERT_EQ(test, le32_to_cpu(a->more), 1u);
 	((u8 *)ram_block(r, last - 1))[300] ^= 1;
-	again(r);
+	ram_again(r);
 	KUNIT_EXPECT_EQ(test, ram_read(r, 1), r->version[1]);
 	KUNIT_EXPECT_EQ(test, ram_read(r, 2), 0u);
 	for (i = 0; i < LZ_JOURNAL_RECORDS + 10; i++)
@@ -384,10 +376,7 @@ static void recover_long_commit(struct kunit *test)
 		memset(r->version + 1, 0, LZ_EXTENT_MIN * sizeof(*r->version));
 	}
 	KUNIT_ASSERT_EQ(test, ram_flush(r), 0);
-	ram_cut(r);
-	again(r);
-	ram_verify(r);
-	ram_check(r);
+	ram_survive(r);
 }
 
 /* Where the buffer is full in turn: among the updates, the discards, the records of zones. */
@@ -407,7 +396,7 @@ static void recover_commit_in_pieces(struct kunit *test)
 			lz_zrec_add(r->lz, LZ_JR_ZBAD, r->g.nr_zones - 1, 0, 0);
 		KUNIT_ASSERT_EQ(test, ram_flush(r), 0);
 		ram_cut(r);
-		again(r);
+		ram_again(r);
 		ram_verify(r);
 	}
 	ram_check(r);
@@ -429,11 +418,11 @@ static void recover_random(struct kunit *test)
 		case 1:
 			KUNIT_ASSERT_EQ(test, ram_flush(r), 0);
 			ram_cut(r);
-			again(r);
+			ram_again(r);
 			break;
 		case 2:
 			ram_stop(r);
-			again(r);
+			ram_again(r);
 			break;
 		case 3:
 			ram_elapse(r, 1500);
@@ -473,7 +462,7 @@ static void recover_bad_emptied(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, r->lz->zone[w.zone].state, LZ_ZS_BAD);
 	KUNIT_ASSERT_EQ(test, ram_checkpoint(r), 0);
 	ram_cut(r);
-	again(r);
+	ram_again(r);
 	KUNIT_EXPECT_EQ(test, r->lz->zone[w.zone].state, LZ_ZS_FREE);
 	KUNIT_EXPECT_EQ(test, r->lz->zone[w.zone].flags, LZ_ZF_WORN);
 	ram_verify(r);
@@ -514,7 +503,7 @@ static void recover_one_root_zone(struct kunit *test)
 	i = r->zone[0].cond == LZ_COND_FULL ? 0 : 1;
 	KUNIT_ASSERT_EQ(test, r->zone[i].cond, LZ_COND_FULL);
 	memset(ram_block(r, i * r->g.zone_blocks), 0xff, r->g.zone_cap * LZ_BLOCK_SIZE);
-	again(r);
+	ram_again(r);
 	ram_verify(r);
 }
 
@@ -542,7 +531,7 @@ static void recover_root_unread(struct kunit *test)
 	KUNIT_EXPECT_TRUE_MSG(test, strstr(r->said, "may hold a newer"), "(%s)", r->said);
 	KUNIT_EXPECT_EQ(test, r->zone[newest].fail, 0);
 	r->zone[newest ^ 1].fail = 1 << LZ_OP_READ;
-	again(r);
+	ram_again(r);
 	ram_verify(r);
 }
 
@@ -579,7 +568,7 @@ static void recover_probe_refused(struct kunit *test)
 	probe_refused(r, -ENODEV, "root zone 0 cannot be read");
 	r->zone[0].fail = 0;
 	r->zone[1].fail = 0;
-	again(r);
+	ram_again(r);
 }
 
 /* Probing a device says nothing that loading it will say. */
@@ -593,7 +582,7 @@ static void recover_said_once(struct kunit *test)
 	((u8 *)ram_block(r, 0))[300] ^= 1;
 	r->said[0] = 0;
 	KUNIT_ASSERT_EQ(test, lz_probe(&r->g, &ram_ops, r, &si), 0);
-	again(r);
+	ram_again(r);
 	first = strstr(r->said, "superblock");
 	KUNIT_ASSERT_NOT_NULL(test, first);
 	KUNIT_EXPECT_TRUE_MSG(test, !strstr(strchr(first, '\n'), "superblock"), "(%s)", r->said);
@@ -632,11 +621,11 @@ static void recover_zone_now_log(struct kunit *test)
 	n = le32_to_cpu(j->h.count);
 	lz_jrec_pack(&j->r[n], LZ_JR_ZOPEN, zone, LZ_CLASS_LONG, 1);
 	lz_seal(j, &w, n + 1);
-	again(r);
+	ram_again(r);
 	ram_verify(r);
 	ram_check(r);
 	ram_cut(r);
-	again(r);
+	ram_again(r);
 	ram_verify(r);
 }
 
@@ -686,10 +675,7 @@ static void recover_lost_leaf(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ram_read(r, lba + 3), ~0u);
 	KUNIT_EXPECT_EQ(test, ram_read(r, lba + 120), 0u);
 	((u8 *)ram_block(r, leaf))[300] ^= 1;
-	ram_cut(r);
-	again(r);
-	ram_verify(r);
-	ram_check(r);
+	ram_survive(r);
 }
 
 /* A cut with so many zones open; their numbers go to @open. Fewer may be from now on. */
@@ -701,7 +687,7 @@ static u32 cut_open(struct ram *r, u32 *open)
 
 	r->o.policy = LZ_POLICY_SLA;
 	ram_stop(r);
-	again(r);
+	ram_again(r);
 	for (i = 0; i < LZ_NR_CLASSES; i++)
 		KUNIT_ASSERT_EQ(test, ram_write(r, i, 20 * i, 20), 0);
 	KUNIT_ASSERT_EQ(test, ram_flush(r), 0);
@@ -724,7 +710,7 @@ static void recover_finish_error(struct kunit *test)
 
 	for (i = 0; i < n; i++)
 		r->zone[open[i]].fail = 1 << LZ_OP_FINISH;
-	again(r);
+	ram_again(r);
 	KUNIT_EXPECT_TRUE_MSG(test, strstr(r->said, "cannot be finished"), "(%s)", r->said);
 	/* It is set aside, or has been cleaned and reset since. */
 	for (i = 0; i < n; i++) {
@@ -750,7 +736,7 @@ static void recover_finish_hiccup(struct kunit *test)
 		r->zone[open[i]].fail = 1 << LZ_OP_FINISH;
 		r->zone[open[i]].fail_times = LZ_FINISH_TRIES - 1;
 	}
-	again(r);
+	ram_again(r);
 	KUNIT_EXPECT_TRUE_MSG(test, !strstr(r->said, "cannot be finished"), "(%s)", r->said);
 	for (i = 0; i < n; i++)
 		KUNIT_EXPECT_EQ(test, r->lz->zone[open[i]].flags & LZ_ZF_BAD, 0);
@@ -783,7 +769,7 @@ static void recover_journal_error(struct kunit *test)
 	for (i = 0; i < r->g.nr_zones; i++)
 		r->zone[i].fail = 0;
 	ram_cut(r);
-	again(r);
+	ram_again(r);
 	for (i = 0; i < 50; i++)
 		KUNIT_EXPECT_EQ(test, ram_read(r, i), r->version[i]);
 	ram_check(r);
@@ -797,13 +783,13 @@ static void recover_timer(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_LONG, 0, 100), 0);
 	ram_elapse(r, LZ_COMMIT_MS_DEFAULT + 10);
 	ram_cut(r);
-	again(r);
+	ram_again(r);
 	ram_verify(r);
 	/* However little it is. */
 	KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_LONG, 7, 1), 0);
 	ram_elapse(r, LZ_COMMIT_MS_DEFAULT + 10);
 	ram_cut(r);
-	again(r);
+	ram_again(r);
 	ram_verify(r);
 }
 
@@ -868,7 +854,7 @@ static void recover_stale_zones(struct kunit *test)
 	KUNIT_ASSERT_GT(test, n, r->si.meta_zones + LZ_RESETS_MAX);
 	/* The last one cannot be reset. */
 	r->zone[zone].fail = 1 << LZ_OP_RESET;
-	again(r);
+	ram_again(r);
 	ram_elapse(r, 100);
 	KUNIT_EXPECT_EQ(test, r->lz->nr_unready, 0u);
 	KUNIT_EXPECT_EQ(test, lz_stat(r->lz, LZ_ST_RESETS_STALE), (u64)n - 1);
@@ -892,7 +878,7 @@ static void recover_read_only_zones(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_LONG, 10, 300), 0);
 	ram_stop(r);
 	r->zone[zone].cond = LZ_COND_READONLY;
-	again(r);
+	ram_again(r);
 	KUNIT_EXPECT_EQ(test, r->lz->zone[zone].state, LZ_ZS_BAD);
 	for (i = 0; i < 3000; i++)
 		KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_LONG, i % 500, 1), 0);
@@ -951,7 +937,7 @@ static void recover_bad_log_zone(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, ram_flush(r), 0);
 	KUNIT_ASSERT_EQ(test, r->lz->js->zone, zone);
 	ram_cut(r);
-	again(r);
+	ram_again(r);
 	KUNIT_EXPECT_NE(test, r->lz->js->zone, zone);
 	ram_verify(r);
 	ram_check(r);
@@ -978,7 +964,7 @@ static void recover_smaller_budget(struct kunit *test)
 	KUNIT_ASSERT_GT(test, open, 3u);
 	ram_cut(r);
 	r->o.max_open = 4;
-	again(r);
+	ram_again(r);
 	KUNIT_EXPECT_GT(test, lz_stat(r->lz, LZ_ST_FINISHES_LOAD), 0ull);
 	for (i = 2, open = 0; i < r->g.nr_zones; i++)
 		open += r->lz->zone[i].state == LZ_ZS_OPEN;
@@ -1001,7 +987,7 @@ static void recover_empty_root_zone(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, r->zone[other].cond, LZ_COND_EMPTY);
 	r->zone[other].cond = LZ_COND_OPEN;
 	r->active++;
-	again(r);
+	ram_again(r);
 	KUNIT_EXPECT_EQ(test, r->zone[other].cond, LZ_COND_FULL);
 	ram_verify(r);
 	ram_check(r);
@@ -1023,7 +1009,7 @@ static void recover_flush_error(struct kunit *test)
 	ram_verify(r);
 	ram_cut(r);
 	r->fail_flush = false;
-	again(r);
+	ram_again(r);
 	ram_verify(r);
 }
 

@@ -313,16 +313,24 @@ static void zone_reset_error(struct kunit *test)
 	ram_verify(r);
 }
 
-/* finish=mismatch: with the budget spent by other classes, zones are finished. */
-static void zone_finish_mismatch(struct kunit *test)
+/* finish=mismatch, with room for few zones open at a time. */
+static struct ram *mismatch(struct kunit *test)
 {
 	struct ram *r = ram_new(test, 40, 6);
-	u32 i;
 
 	r->o.policy = LZ_POLICY_SLA;
 	r->o.finish = LZ_FINISH_MISMATCH;
 	KUNIT_ASSERT_EQ(test, ram_format(r), 0);
 	KUNIT_ASSERT_EQ(test, ram_load(r, 0), 0);
+	return r;
+}
+
+/* With the budget spent by other classes, zones are finished. */
+static void zone_finish_mismatch(struct kunit *test)
+{
+	struct ram *r = mismatch(test);
+	u32 i;
+
 	for (i = 0; i < 28; i++)
 		KUNIT_ASSERT_EQ(test, ram_write(r, i % LZ_NR_CLASSES, i, 1), 0);
 	KUNIT_EXPECT_GT(test, r->nr_ops[LZ_OP_FINISH], 0ull);
@@ -364,13 +372,9 @@ static void zone_finish_one(struct kunit *test)
 /* The zone that is to make room for another class cannot be finished: it is set aside. */
 static void zone_finish_error(struct kunit *test)
 {
-	struct ram *r = ram_new(test, 40, 6);
+	struct ram *r = mismatch(test);
 	u32 i;
 
-	r->o.policy = LZ_POLICY_SLA;
-	r->o.finish = LZ_FINISH_MISMATCH;
-	KUNIT_ASSERT_EQ(test, ram_format(r), 0);
-	KUNIT_ASSERT_EQ(test, ram_load(r, 0), 0);
 	for (i = 2; i < r->g.nr_zones; i++) {
 		r->zone[i].fail = 1 << LZ_OP_FINISH;
 		r->zone[i].fail_times = LZ_FINISH_TRIES;
