@@ -338,6 +338,14 @@ static bool documented(int err)
 		err == -ENOSPC || err == -EIO;
 }
 
+void fuzz_check_say(void *ctx, const char *line)
+{
+	if (!*line || strchr(line, '\n'))
+		fuzz_wrong("check: not one line: '%s'", line);
+	if (getenv("FUZZ_SAY"))
+		fprintf(stderr, "check: %s\n", line);
+}
+
 void fuzz_report(const struct fuzz *f, struct lz_zone_report *rep)
 {
 	u32 i;

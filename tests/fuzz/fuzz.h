@@ -129,6 +129,8 @@ u8 *fuzz_own(struct fuzz *f, u64 addr);
 const u8 *fuzz_block(const struct fuzz *f, u64 addr);
 u64 fuzz_blocks(const struct fuzz *f);
 int fuzz_load(struct fuzz *f, u32 flags, const struct lz_options *o);
+/* For what a check finds. */
+void fuzz_check_say(void *ctx, const char *line);
 /* What the drive says of its zones. */
 void fuzz_report(const struct fuzz *f, struct lz_zone_report *rep);
 /* Ends the device, as a power cut does. */

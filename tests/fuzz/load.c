@@ -74,17 +74,9 @@ static bool act(struct fuzz *f, const struct fuzz_rec *r)
 	return true;
 }
 
-static void check_say(void *ctx, const char *line)
-{
-	if (!*line || strchr(line, '\n'))
-		fuzz_wrong("check: not one line: '%s'", line);
-	if (getenv("FUZZ_SAY"))
-		fprintf(stderr, "check: %s\n", line);
-}
-
 static void examine(struct fuzz *f)
 {
-	struct lz_check_report report = { .say = check_say };
+	struct lz_check_report report = { .say = fuzz_check_say };
 	int err = lz_check(f->lz, &report);
 
 	if (err && err != -EIO)

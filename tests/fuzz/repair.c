@@ -8,14 +8,6 @@
 
 enum health { HEALTHY, DAMAGED, BEYOND };
 
-static void say(void *ctx, const char *line)
-{
-	if (!*line || strchr(line, '\n'))
-		fuzz_wrong("check: not one line: '%s'", line);
-	if (getenv("FUZZ_SAY"))
-		fprintf(stderr, "check: %s\n", line);
-}
-
 /* A new instance, not loaded. */
 static void renew(struct fuzz *f)
 {
@@ -28,7 +20,7 @@ static void renew(struct fuzz *f)
 
 static enum health examine(struct fuzz *f, struct lz_zone_report *rep)
 {
-	struct lz_check_report r = { .say = say };
+	struct lz_check_report r = { .say = fuzz_check_say };
 	struct scan s = { 0 };
 	int err;
 
@@ -41,7 +33,7 @@ static enum health examine(struct fuzz *f, struct lz_zone_report *rep)
 	if (!err)
 		err = scan_drive(&s, f->lz, rep);
 	if (!err)
-		scan_judge(&s, &r, say);
+		scan_judge(&s, &r, fuzz_check_say);
 	scan_free(&s);
 	if (err || r.errors != r.unreadable)
 		return DAMAGED;
