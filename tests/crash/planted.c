@@ -64,7 +64,7 @@ bool plant_set(const char *name)
 {
 	u32 i;
 
-	for (i = 1; i < LZ_NR_PLANTS; i++) {
+	for (i = LZ_PLANT_NONE; i < LZ_NR_PLANTS; i++) {
 		if (!strcasecmp(plants[i].name, name)) {
 			lz_plant = i;
 			return true;
