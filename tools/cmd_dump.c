@@ -79,14 +79,6 @@ static bool read_node(struct dump *p, u16 type, u16 level, u64 addr, u64 index, 
 	return true;
 }
 
-static bool younger_super(const struct dump *p, const struct lz_super *s)
-{
-	u64 epoch = le64_to_cpu(s->h.epoch), have = le64_to_cpu(p->super.h.epoch);
-
-	return epoch > have || (epoch == have &&
-				le64_to_cpu(s->h.seq) > le64_to_cpu(p->super.h.seq));
-}
-
 /* The first valid copy in @zone, 0 or 1; false: none. */
 static bool super_of(struct dump *p, u32 zone, struct lz_super *s)
 {
@@ -110,7 +102,9 @@ static void find_super(struct dump *p)
 	u32 i;
 
 	for (i = 0; s && i < 2 && i < p->d->g.nr_zones; i++) {
-		if (super_of(p, i, s) && (!p->have_super || younger_super(p, s))) {
+		if (super_of(p, i, s) &&
+		    (!p->have_super || lz_hdr_later(&s->h, le64_to_cpu(p->super.h.epoch),
+						    le64_to_cpu(p->super.h.seq)))) {
 			memcpy(&p->super, s, sizeof(p->super));
 			p->have_super = true;
 		}

@@ -9,14 +9,7 @@
 /* Blocks the first checkpoint writes. */
 static u64 rebuilt_nodes(const struct lz *lz)
 {
-	u64 n = lz->nr_cached;
-	u32 l;
-
-	for (l = 1; l < lz->map.levels; l++)
-		n += lz->map.n[l];
-	for (l = 0; l < lz->ztab.levels; l++)
-		n += lz->ztab.n[l];
-	return n;
+	return lz->nr_cached + lz_tree_above(&lz->map, 1) + lz_tree_above(&lz->ztab, 0);
 }
 
 /* Zones as the drive has them; what is open stays so, and is for the next load. */
@@ -35,7 +28,7 @@ static void place_rebuilt(struct lz *lz, const struct lz_zone_report *rep)
 			lz_keep_bad(z);
 		else if (atomic_read(&z->valid))
 			z->state = rep[i].cond == LZ_COND_OPEN ? LZ_ZS_OPEN : LZ_ZS_FULL;
-		else if ((z->flags & (LZ_ZF_BAD | LZ_ZF_WORN)) == (LZ_ZF_BAD | LZ_ZF_WORN))
+		else if (lz_zone_worn_out(z->flags))
 			z->state = LZ_ZS_BAD;
 		else if (rep[i].cond == LZ_COND_EMPTY)
 			lz_free_zone_add(lz, z);
@@ -48,16 +41,15 @@ static void place_rebuilt(struct lz *lz, const struct lz_zone_report *rep)
 static int make_room(struct lz *lz, struct lz_load *l)
 {
 	u32 want = 2 + div_u64(rebuilt_nodes(lz) + lz->g.zone_cap - 2, lz->g.zone_cap - 1), i;
-	int err = 0;
 
-	for (i = 2; i < lz->g.nr_zones && lz->nr_free < want && !err; i++) {
+	for (i = 2; i < lz->g.nr_zones && lz->nr_free < want; i++) {
 		struct lz_zone *z = &lz->zone[i];
 
 		if (z->state == LZ_ZS_FREE && !z->listed && !z->live && !z->suspect)
-			err = lz_load_reset(lz, l, i);
+			lz_load_reset(lz, l, i);
 	}
-	if (lz->nr_free >= want || err)
-		return err;
+	if (lz->nr_free >= want)
+		return 0;
 	lz_say(lz, 'e', "no room beside the old metadata: %u zones are empty, %u are needed",
 	       lz->nr_free, want);
 	return -ENOSPC;

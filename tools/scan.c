@@ -577,11 +577,9 @@ static void judge_order(const struct scan *s, struct lz_check_report *r)
 	}
 }
 
-/* On a drive that takes too few blocks at once it is one. */
 u8 scan_supers(const struct lz *lz)
 {
-	return min(lz->append_max, lz->g.zone_cap) < LZ_SUPER_COPIES + LZ_ROOT_COPIES ? 1 :
-		(1 << LZ_SUPER_COPIES) - 1;
+	return (1 << lz_super_copies(lz)) - 1;
 }
 
 /* What a power cut may have left as well. */

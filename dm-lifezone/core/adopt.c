@@ -104,7 +104,7 @@ void lz_load_finish(struct lz *lz, struct lz_load *l, u32 zone)
 }
 
 /* lz_load_reset - reset @zone, which holds nothing that counts, or set it aside. */
-int lz_load_reset(struct lz *lz, struct lz_load *l, u32 zone)
+void lz_load_reset(struct lz *lz, struct lz_load *l, u32 zone)
 {
 	struct lz_cmd c = { .op = LZ_OP_RESET, .addr = lz_zone_addr(lz, zone, 0) };
 	int err = lz_cmd_sync(lz, &c);
@@ -117,48 +117,47 @@ int lz_load_reset(struct lz *lz, struct lz_load *l, u32 zone)
 		/* Or the drive would go on counting it as open. */
 		if (l->rep[zone].cond == LZ_COND_OPEN)
 			lz_load_finish(lz, l, zone);
-		return 0;
+		return;
 	}
 	lz_count(lz, LZ_ST_RESETS_STALE, 1);
 	z->gen++;
 	lz_free_zone_add(lz, z);
-	return 0;
 }
 
 /*
  * What nobody knows. Open ones are reset at once, so that the budget holds, and
  * as many more as the log may need; the rest in the background.
  */
-static int adopt_free(struct lz *lz, struct lz_load *l, u32 zone)
+static void adopt_free(struct lz *lz, struct lz_load *l, u32 zone)
 {
 	const struct lz_zone_report *rep = &l->rep[zone];
 	struct lz_zone *z = &lz->zone[zone];
 
 	if (rep->cond == LZ_COND_READONLY || rep->cond == LZ_COND_OFFLINE ||
-	    (z->flags & (LZ_ZF_BAD | LZ_ZF_WORN)) == (LZ_ZF_BAD | LZ_ZF_WORN)) {
+	    lz_zone_worn_out(z->flags)) {
 		z->state = LZ_ZS_BAD;
 		z->flags |= LZ_ZF_BAD;
 		/* Or the drive would go on counting it as open. */
 		lz_load_finish(lz, l, zone);
-		return 0;
+		return;
 	}
 	if (rep->cond == LZ_COND_EMPTY) {
 		lz_free_zone_add(lz, z);
-		return 0;
+		return;
 	}
 	if (l->ro) {
 		z->state = LZ_ZS_FREE;
-		return 0;
+		return;
 	}
 	if (rep->cond == LZ_COND_OPEN || l->stale < lz->si.meta_zones) {
 		l->stale++;
-		return lz_load_reset(lz, l, zone);
+		lz_load_reset(lz, l, zone);
+		return;
 	}
 	z->state = LZ_ZS_FREE;
 	list_add_tail(&z->list, &lz->stale);
 	z->listed = true;
 	lz->nr_unready++;
-	return 0;
 }
 
 /* lz_keep_bad - @z cannot be written; GC is to empty it. */
@@ -180,7 +179,8 @@ static int adopt_data(struct lz *lz, struct lz_load *l, u32 zone)
 	if (atomic_read(&z->valid) <= 0) {
 		/* Perhaps reset since, and written to in a life we know nothing of. */
 		z->gen++;
-		return adopt_free(lz, l, zone);
+		adopt_free(lz, l, zone);
+		return 0;
 	}
 	if (z->flags & LZ_ZF_LOST) {
 		z->suspect = true;
@@ -300,10 +300,10 @@ int lz_reconcile(struct lz *lz, struct lz_load *l, u32 node_zone)
 	/* What is open without need goes first: the drive's limit counts it. */
 	lz_load_finish(lz, l, lz->root_zone ^ 1);
 	close_torn(lz, l);
-	for (i = 2; i < lz->g.nr_zones && !err; i++) {
+	for (i = 2; i < lz->g.nr_zones; i++) {
 		if (lz->zone[i].state == LZ_ZS_FREE ||
 		    (lz->zone[i].state == LZ_ZS_BAD && !atomic_read(&lz->zone[i].valid)))
-			err = adopt_free(lz, l, i);
+			adopt_free(lz, l, i);
 	}
 	for (i = 2; i < lz->g.nr_zones && !err; i++) {
 		struct lz_zone *z = &lz->zone[i];

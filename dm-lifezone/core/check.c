@@ -209,13 +209,10 @@ static void check_zone(struct lz *lz, struct check *k, u32 zone)
 static void check_supers(struct lz *lz, struct check *k)
 {
 	struct lz_want w = { .uuid = lz->si.uuid, .type = LZ_BT_SUPER };
-	/* Where the drive takes no more in one command there is one; then come roots. */
-	u32 n = min(lz->append_max, lz->g.zone_cap) < LZ_SUPER_COPIES + LZ_ROOT_COPIES ? 1 :
-		LZ_SUPER_COPIES;
 	char why[160], dummy[160];
 	u32 off;
 
-	for (off = 0; off < n; off++) {
+	for (off = 0; off < lz_super_copies(lz); off++) {
 		w.type = LZ_BT_SUPER;
 		w.addr = lz_zone_addr(lz, lz->root_zone, off);
 		if (lz_read_sync(lz, w.addr, 1, k->buf)) {

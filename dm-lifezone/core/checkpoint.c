@@ -62,17 +62,15 @@ static void mark_victims(struct lz *lz, struct lz_tree *t, u32 first_level)
 /* Picks the metadata zones this checkpoint empties. */
 static void choose_victims(struct lz *lz)
 {
-	u64 goal = lz_log_worst(lz) + 2ull * lz->g.zone_cap, room = lz_log_free(lz), use = 0;
+	u64 goal = lz_log_worst(lz) + 2ull * lz->g.zone_cap, room = lz_log_free(lz), use;
 	struct lz_ckpt *k = &lz->ckpt;
-	u32 i, l;
+	u32 i;
 
 	k->have_victims = false;
 	memset(k->victim, 0, lz->g.nr_zones);
-	for (l = 0; l < lz->map.levels; l++)
-		use += lz->map.n[l];
-	use = min_t(u64, use, (u64)atomic_read(&lz->active->used) * lz->map.levels + 4);
-	for (l = 0; l < lz->ztab.levels; l++)
-		use += lz->ztab.n[l];
+	use = min_t(u64, lz_tree_above(&lz->map, 0),
+		    (u64)atomic_read(&lz->active->used) * lz->map.levels + 4);
+	use += lz_tree_above(&lz->ztab, 0);
 	room = room > use ? room - use : 0;
 	for (i = 0; i < lz->g.nr_zones; i++) {
 		struct lz_zone *z = &lz->zone[i];
@@ -560,7 +558,7 @@ static void write_root(struct lz *lz)
 	struct lz_ckpt *k = &lz->ckpt;
 
 	if (!lz->root_off && !(lz_planted(LZ_PLANT_ROLL_WITHOUT_SUPER) && k->number))
-		end = room < LZ_SUPER_COPIES + LZ_ROOT_COPIES ? 1 : LZ_SUPER_COPIES;
+		end = lz_super_copies(lz);
 	for (; n < end; n++)
 		lz_super_encode(&lz->si, root_block(k, n), addr + n, lz->epoch, k->number + 1);
 	for (end = min(n + LZ_ROOT_COPIES, room); n < end; n++)

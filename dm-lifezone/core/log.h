@@ -70,6 +70,13 @@ static inline u64 lz_jrec_b(const struct lz_jrec *r)
 	return le64_to_cpu(r->b);
 }
 
+/* Is a superblock of a later epoch, or of a later checkpoint in it? */
+static inline bool lz_hdr_later(const struct lz_hdr *h, u64 epoch, u64 seq)
+{
+	return le64_to_cpu(h->epoch) > epoch ||
+		(le64_to_cpu(h->epoch) == epoch && le64_to_cpu(h->seq) > seq);
+}
+
 /* Summary entries. */
 static inline u64 lz_sum_pack(u32 offset, u64 lba)
 {

@@ -681,6 +681,7 @@ void lz_leaf_step(struct lz *lz);
 
 /* tree.c: shape of the trees */
 int lz_tree_init(struct lz_tree *t, u16 type, u64 leaves, u32 top);
+u64 lz_tree_above(const struct lz_tree *t, u32 from);
 void lz_tree_exit(struct lz_tree *t);
 u64 lz_tree_nodes(u64 leaves, u32 top, u32 *levels, u64 *n);
 void lz_tree_set(struct lz_tree *t, u32 level, u64 idx, u64 addr);
@@ -707,6 +708,12 @@ struct lz_open *lz_open_slot(struct lz *lz, struct lz_zone *z, bool gc);
 void lz_open_release(struct lz *lz, struct lz_zone *z);
 void lz_zones_step(struct lz *lz);
 bool lz_zrec_add(struct lz *lz, u8 type, u32 zone, u32 len, u64 b);
+/* It has failed twice, and is for nothing any more. */
+static inline bool lz_zone_worn_out(u8 flags)
+{
+	return (flags & (LZ_ZF_BAD | LZ_ZF_WORN)) == (LZ_ZF_BAD | LZ_ZF_WORN);
+}
+
 /* What is left of a zone's flags when it is reset. */
 static inline u8 lz_zone_worn(u8 flags)
 {
@@ -739,6 +746,13 @@ int lz_root_find(struct lz *lz, const struct lz_zone_report *rep, struct lz_root
 int lz_read_sync(struct lz *lz, u64 addr, u32 n, void *buf);
 int lz_cmd_sync(struct lz *lz, struct lz_cmd *c);
 int lz_flush_sync(struct lz *lz);
+/* Superblocks of a root zone: on a drive that takes fewer blocks at once it is one. */
+static inline u32 lz_super_copies(const struct lz *lz)
+{
+	return min(lz->append_max, lz->g.zone_cap) < LZ_SUPER_COPIES + LZ_ROOT_COPIES ? 1 :
+		LZ_SUPER_COPIES;
+}
+
 /* replay.c */
 struct lz_name {
 	u64 addr;
@@ -813,7 +827,7 @@ struct lz_load {
 /* adopt.c: zones as the drive has them */
 int lz_reconcile(struct lz *lz, struct lz_load *l, u32 node_zone);
 void lz_load_finish(struct lz *lz, struct lz_load *l, u32 zone);
-int lz_load_reset(struct lz *lz, struct lz_load *l, u32 zone);
+void lz_load_reset(struct lz *lz, struct lz_load *l, u32 zone);
 void lz_keep_bad(struct lz_zone *z);
 /* A repair raises the epoch by more than a recovery, so that one cut short is known. */
 #define LZ_REPAIR_EPOCHS	2u

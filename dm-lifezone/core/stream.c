@@ -169,14 +169,8 @@ void lz_stream_ended(struct lz *lz, struct lz_stream *s, const struct lz_cmd *cm
 /* lz_log_worst - blocks the largest checkpoint needs, and the commits beside it. */
 u64 lz_log_worst(const struct lz *lz)
 {
-	u64 n = 8 + lz->delta_cap / LZ_JOURNAL_RECORDS;
-	u32 l;
-
-	for (l = 0; l < lz->map.levels; l++)
-		n += lz->map.n[l];
-	for (l = 0; l < lz->ztab.levels; l++)
-		n += lz->ztab.n[l];
-	return n;
+	return 8 + lz->delta_cap / LZ_JOURNAL_RECORDS + lz_tree_above(&lz->map, 0) +
+		lz_tree_above(&lz->ztab, 0);
 }
 
 /* lz_log_free - blocks the metadata log may still take. */

@@ -117,12 +117,6 @@ static int super_at(struct lz *lz, u32 zone, u32 off, struct lz_super *s, bool q
 	return -EUCLEAN;
 }
 
-static bool younger(const struct lz_super *s, u64 epoch, u64 seq)
-{
-	return le64_to_cpu(s->h.epoch) > epoch ||
-		(le64_to_cpu(s->h.epoch) == epoch && le64_to_cpu(s->h.seq) > seq);
-}
-
 /* lz_super_read - the superblock, from whichever root zone has it. */
 int lz_super_read(struct lz *lz, struct lz_super_info *si, bool quiet)
 {
@@ -143,7 +137,7 @@ int lz_super_read(struct lz *lz, struct lz_super_info *si, bool quiet)
 		}
 		if (got < 0 && got != -EUCLEAN && !quiet)
 			lz_say(lz, 'w', "root zone %u cannot be read: error %d", i, got);
-		if (got <= 0 || (!err && !younger(s, epoch, seq)))
+		if (got <= 0 || (!err && !lz_hdr_later(&s->h, epoch, seq)))
 			continue;
 		epoch = le64_to_cpu(s->h.epoch);
 		seq = le64_to_cpu(s->h.seq);

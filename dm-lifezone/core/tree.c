@@ -55,6 +55,16 @@ void lz_tree_exit(struct lz_tree *t)
 	}
 }
 
+/* lz_tree_above - how many nodes there may be from level @from on. */
+u64 lz_tree_above(const struct lz_tree *t, u32 from)
+{
+	u64 n = 0;
+
+	for (; from < t->levels; from++)
+		n += t->n[from];
+	return n;
+}
+
 /* lz_tree_set - a node has moved to @addr; its parent must be written again. */
 void lz_tree_set(struct lz_tree *t, u32 level, u64 idx, u64 addr)
 {
