@@ -1138,7 +1138,43 @@ static void finish_zones(struct rebuild *b)
 
 /* --- putting it together ---------------------------------------------------------- */
 
-/* All that is left of the journal after the newest root. Its last stretch is certain. */
+static bool past_end(const struct rebuild *b, u64 addr)
+{
+	return possible(b, addr) &&
+		lz_addr_off(b->lz, addr) >= scan_have(&b->s, lz_addr_zone(b->lz, addr));
+}
+
+/*
+ * Has log zone @zone lost nodes that the newest root leads to? Someone has reset it then,
+ * and what the journal said behind them is lost as well.
+ */
+static bool log_lost(struct rebuild *b, u32 zone)
+{
+	const struct lz_tree *tree[] = { &b->lz->map, &b->lz->ztab };
+	bool lost = false;
+	u64 idx, addr;
+	u32 t, i;
+
+	for (t = 0; t < ARRAY_SIZE(tree) && b->base; t++)
+		for (idx = 0; idx < tree[t]->n[0] && !lost; idx++) {
+			addr = leaf_addr(b, b->base, tree[t], idx);
+			lost = lz_addr_zone(b->lz, addr) == zone && past_end(b, addr);
+		}
+	/* Or is it one on the way to a leaf? */
+	for (i = 0; i < b->nr_hurt && !lost; i++)
+		lost = lz_addr_zone(b->lz, b->hurt[i]) == zone && past_end(b, b->hurt[i]);
+	return lost;
+}
+
+static u32 end_zone(const struct rebuild *b, const struct scan_block *s)
+{
+	return s->next == LZ_NONE ? lz_addr_zone(b->lz, s->addr) : s->next;
+}
+
+/*
+ * All that is left of the journal after the newest root. Its last stretch is certain,
+ * unless more of it was lost behind that.
+ */
 static int gather_journal(struct rebuild *b)
 {
 	u64 epoch = b->base ? le64_to_cpu(b->base->h.epoch) : 0;
@@ -1160,6 +1196,8 @@ static int gather_journal(struct rebuild *b)
 	b->sure = p->nr ? p->nr - 1 : 0;
 	while (b->sure && scan_follows(&b->s, p->b[b->sure - 1], p->b[b->sure]))
 		b->sure--;
+	if (p->nr && log_lost(b, end_zone(b, p->b[p->nr - 1])))
+		b->sure = p->nr;
 	return 0;
 }
 
@@ -1199,6 +1237,10 @@ static int find_journal(struct rebuild *b)
 		b->broken = later->type == LZ_BT_JOURNAL ||
 			later->epoch != le64_to_cpu(r->h.epoch) || !p->off ||
 			rep->cond != LZ_COND_OPEN || rep->wp != p->off;
+	}
+	if (!b->broken && log_lost(b, p->zone)) {
+		b->broken = true;
+		b->lz->zone[p->zone].suspect = true;
 	}
 	return b->broken ? gather_journal(b) : 0;
 }

@@ -125,7 +125,11 @@ static int load_zones(struct lz *lz, void *buf)
 	return 0;
 }
 
-static int count_live(struct lz *lz, struct lz_tree *t)
+/*
+ * All nodes were on the drive before the root that leads to them. If one is not, its zone
+ * was reset, and commits of the journal may have gone with it.
+ */
+static int count_live(struct lz *lz, struct lz_tree *t, const struct lz_zone_report *rep)
 {
 	u32 l, zone;
 	u64 i;
@@ -139,6 +143,14 @@ static int count_live(struct lz *lz, struct lz_tree *t)
 				lz_say(lz, 'e',
 				       "metadata node %u.%llu lies in zone %u, which is none",
 				       l, (unsigned long long)i, zone);
+				return -EUCLEAN;
+			}
+			if (rep[zone].cond != LZ_COND_OFFLINE &&
+			    lz_addr_off(lz, t->addr[l][i]) >= rep[zone].wp) {
+				lz_say(lz, 'e',
+				       "metadata node %u.%llu lies at offset %u of zone %u, but its write pointer is %u: was it reset by someone else?",
+				       l, (unsigned long long)i,
+				       lz_addr_off(lz, t->addr[l][i]), zone, rep[zone].wp);
 				return -EUCLEAN;
 			}
 			lz->zone[zone].state = LZ_ZS_META;
@@ -206,9 +218,9 @@ static int load(struct lz *lz, struct lz_load *l)
 		return err;
 	lz->zone[0].state = LZ_ZS_ROOT;
 	lz->zone[1].state = LZ_ZS_ROOT;
-	err = count_live(lz, &lz->map);
+	err = count_live(lz, &lz->map, l->rep);
 	if (!err)
-		err = count_live(lz, &lz->ztab);
+		err = count_live(lz, &lz->ztab, l->rep);
 	if (!err)
 		err = lz_replay(lz, l->rep, root, &l->r);
 	if (err)

@@ -678,6 +678,32 @@ static void recover_lost_leaf(struct kunit *test)
 	ram_survive(r);
 }
 
+/* The zone of the newest leaf is shorter than it was: so may the journal be. */
+static void recover_log_zone_short(struct kunit *test)
+{
+	struct ram *r = test->priv;
+	struct ram_zone *z;
+	u32 off, wp;
+	u64 leaf;
+
+	KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_LONG, 0, 30), 0);
+	KUNIT_ASSERT_EQ(test, ram_checkpoint(r), 0);
+	KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_LONG, 10, 30), 0);
+	KUNIT_ASSERT_EQ(test, ram_flush(r), 0);
+	leaf = r->lz->map.addr[0][0];
+	off = lz_addr_off(r->lz, leaf);
+	z = &r->zone[lz_addr_zone(r->lz, leaf)];
+	ram_cut(r);
+	wp = z->wp;
+	z->wp = off;
+	KUNIT_EXPECT_EQ(test, ram_load(r, 0), -EUCLEAN);
+	KUNIT_EXPECT_TRUE_MSG(test, strstr(r->said, "was it reset by someone else"), "(%s)",
+			      r->said);
+	KUNIT_EXPECT_EQ(test, ram_load(r, LZ_LOAD_RO), -EUCLEAN);
+	z->wp = wp;
+	ram_survive(r);
+}
+
 /* A cut with so many zones open; their numbers go to @open. Fewer may be from now on. */
 static u32 cut_open(struct ram *r, u32 *open)
 {
@@ -1065,6 +1091,7 @@ static struct kunit_case recover_cases[] = {
 	KUNIT_CASE(recover_zone_now_log),
 	KUNIT_CASE(recover_short_zone_table),
 	KUNIT_CASE(recover_lost_leaf),
+	KUNIT_CASE(recover_log_zone_short),
 	KUNIT_CASE(recover_finish_error),
 	KUNIT_CASE(recover_finish_hiccup),
 	KUNIT_CASE(recover_journal_error),

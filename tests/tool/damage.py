@@ -200,11 +200,13 @@ PLAIN = ("zeros", "flip", "garbage", "other", "older")
 # --- damage of contents, checksums made right --------------------------------------------
 
 def leaf_entries(img, wanted):
-    """A leaf that maps so many blocks at least: its address, block and their positions."""
+    """A leaf of so many entries at least that the journal does not replace, and these."""
     for a in img.leaf:
         b = bytearray(img.read(a))
         e = struct.unpack_from("<504Q", b, 64)
-        at = [i for i, v in enumerate(e) if v != fmt.NOWHERE]
+        first = img.all[a].index * 504
+        at = [i for i, v in enumerate(e) if v != fmt.NOWHERE and
+              img.r.map.get(first + i) == img.r.tree.get(first + i)]
         if len(at) >= wanted:
             return a, b, e, at
     return None
@@ -222,16 +224,11 @@ def map_twice(img, r):
 
 def map_past_wp(img, r):
     found = leaf_entries(img, 1)
-    # It must be a mapping that the journal does not replace, in a zone that is open.
     zones = [z for z in img.data if img.r.d.cond[z] == fmt.COND_OPEN and
              img.used(z) < img.cap]
     if not found or not zones:
         return False
     a, b, _, at = found
-    index = img.all[a].index
-    at = [i for i in at if img.r.map.get(index * 504 + i) == img.r.tree.get(index * 504 + i)]
-    if not at:
-        return False
     struct.pack_into("<Q", b, 64 + 8 * at[0], img.addr(zones[0], img.used(zones[0])))
     img.write(a, mended(b))
     return True
@@ -260,7 +257,9 @@ def valid_count(img, r):
 
 def lost_flag(img, r):
     """As the module leaves it when it finds an open zone reset."""
-    zone = next((z for z in img.data if z < 126 and img.r.table[z]["valid"]), None)
+    # It must be the same life of the zone.
+    zone = next((z for z in img.data if z < 126 and img.r.table[z]["valid"] and
+                 img.r.table[z]["gen"] == img.r.zone[z]["gen"]), None)
     a = next((a for a in img.ztab if img.all[a].index == 0), None)
     if zone is None or a is None:
         return False
@@ -302,7 +301,15 @@ def zone_cond(cond):
 
 def log_reset(img, r):
     zones = {a // img.r.zone_blocks for a in img.leaf + img.ztab}
-    img.set_zone(min(zones), 0, fmt.EMPTY)
+    img.set_zone(r.choice(sorted(zones)), 0, fmt.EMPTY)
+    return True
+
+
+def log_short(img, r):
+    """To where one of the newest nodes was."""
+    addr = r.choice(img.leaf + img.inner + img.ztab + img.zinner)
+    zone, off = divmod(addr, img.r.zone_blocks)
+    img.set_zone(zone, off, fmt.COND_OPEN if off else fmt.EMPTY)
     return True
 
 
@@ -391,6 +398,8 @@ TABLE = [
     ("data zone, offline", lambda w: zone_cond(fmt.OFFLINE), ("zone",),
      "zone [0-9]+ is offline: [0-9]+ blocks in use cannot be read", "none"),
     ("log zone, reset", lambda w: log_reset, ("zone",),
+     "metadata|root: the journal goes on", "told"),
+    ("log zone, write pointer too low", lambda w: log_short, ("zone",),
      "metadata|root: the journal goes on", "told"),
 ]
 
@@ -644,7 +653,8 @@ def draw(img, r):
     for _ in range(r.choice((1, 1, 1, 2, 2, 3))):
         kind = r.choice(kinds)
         if kind == "zone":
-            plant = r.choice((zone_short, zone_cond(fmt.EMPTY), zone_cond(fmt.OFFLINE), log_reset))
+            plant = r.choice((zone_short, zone_cond(fmt.EMPTY), zone_cond(fmt.OFFLINE), log_reset,
+                              log_short))
             if plant(img, r):
                 done.append("zone")
             continue
