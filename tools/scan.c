@@ -585,15 +585,17 @@ u8 scan_supers(const struct lz *lz)
 /* What a power cut may have left as well. */
 static void judge_roots(const struct scan *s, void (*note)(void *ctx, const char *line), void *ctx)
 {
-	u32 zone = s->lz->root_zone, last = 0, copies = 0, i;
+	u32 zone = s->lz->root_zone, last = 0, copies = 0, others = 0, i;
 	u64 seq = s->lz->ckpt.number;
 	char line[160];
 
-	for (i = 0; i < s->nr_copy; i++)
+	for (i = 0; i < s->nr_copy; i++) {
+		others += lz_addr_zone(s->lz, s->copy[i].addr) != zone;
 		if (s->copy[i].seq == seq && lz_addr_zone(s->lz, s->copy[i].addr) == zone) {
 			copies++;
 			last = lz_addr_off(s->lz, s->copy[i].addr);
 		}
+	}
 	if (copies < LZ_ROOT_COPIES && last + 1 < s->lz->g.zone_cap && s->lz->append_max > 1) {
 		snprintf(line, sizeof(line),
 			 "root zone %u: of the roots of checkpoint %llu only that at offset %u is whole: damaged, or cut short",
@@ -609,6 +611,11 @@ static void judge_roots(const struct scan *s, void (*note)(void *ctx, const char
 	    (s->super[zone ^ 1] & scan_supers(s->lz)) != scan_supers(s->lz)) {
 		snprintf(line, sizeof(line),
 			 "root zone %u, not in use: a superblock is damaged, or cut short",
+			 zone ^ 1);
+		note(ctx, line);
+	} else if (scan_have(s, zone ^ 1) && !others) {
+		snprintf(line, sizeof(line),
+			 "root zone %u, not in use: no root is whole: damaged, or cut short",
 			 zone ^ 1);
 		note(ctx, line);
 	}

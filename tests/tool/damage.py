@@ -355,12 +355,13 @@ TABLE = [
     ("superblock, the second", blocks("super", lambda a: a[1:]), tuple(WAYS),
      "superblock at block", "all"),
     ("superblock, both", blocks("super", everything), PLAIN[:3],
-     "superblock (in|at)|no superblock is whole|no lifezone superblock", None),
+     "superblock (in|at)|no superblock is whole|no lifezone superblock|"
+     "note: root zone [01], not in use: a superblock is damaged", None),
     ("newest root, the last", blocks("newest", last), tuple(WAYS),
      "note: root zone .*damaged, or cut short|a root older than|that is not of the epoch", None),
     ("newest root, both", blocks("newest", everything), PLAIN[:3],
-     "note: root zone .*damaged, or cut short|a (later|newer) one is damaged|a newer root|"
-     "a root or a link|no valid checkpoint root|cannot be|metadata|map leaf", None),
+     "note: root zone .*damaged, or cut short|a (later|newer) one is damaged|"
+     "a newer root|a root or a link|no valid checkpoint root|cannot be|metadata|map leaf", None),
     ("all roots", blocks("roots", everything), PLAIN[:3], "no valid checkpoint root", "told"),
     ("root zone reset", lambda w: root_zone_reset, ("zone",),
      "no lifezone superblock|.", None),

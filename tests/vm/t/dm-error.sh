@@ -5,7 +5,7 @@
 . tests/vm/lib.sh
 
 io() {
-	timeout 100 fio --name=io --filename=/dev/mapper/e0 --direct=1 --ioengine=io_uring \
+	timeout 200 fio --name=io --filename=/dev/mapper/e0 --direct=1 --ioengine=io_uring \
 		--iodepth=16 --rw=randwrite --serialize_overlap=1 --verify=crc32c --minimal \
 		"$@" >"$W/fio" 2>&1 || fail "fio $*: status $?: $(cat "$W/fio")"
 }

@@ -74,6 +74,7 @@ check_ranges() {
 
 # A read reaches the drive late, when what it reads has long been overwritten.
 check_reader() {
+	local nr
 	plain
 	write "$W/old" 8
 	must dmsetup message p 0 checkpoint
@@ -81,8 +82,8 @@ check_reader() {
 	must mount -t cgroup2 none "$MNT"
 	echo +io >"$MNT/cgroup.subtree_control" || fail "no io controller"
 	mkdir -p "$MNT/late"
-	echo "$(lsblk -dno MAJ:MIN "$dev" | tr -d ' ') rbps=1024" >"$MNT/late/io.max" ||
-		fail "no limit of reads"
+	nr=$(lsblk -dno MAJ:MIN "$dev" | tr -d ' ')
+	echo "$nr rbps=16" >"$MNT/late/io.max" || fail "no limit of reads"
 	{
 		echo 0 >"$MNT/late/cgroup.procs"
 		exec dd if=$top of="$W/got" bs=4k count=1 iflag=direct status=none
@@ -92,6 +93,7 @@ check_reader() {
 	must dmsetup message p 0 commit
 	wait_for 10 some_reset || fail "no zone was reset"
 	kill -0 $! 2>/dev/null || fail "the read was not late"
+	echo "$nr rbps=max" >"$MNT/late/io.max"
 	wait $! || fail "not read"
 	rmdir "$MNT/late"
 	cmp -n 4096 "$W/got" "$W/old" || fail "neither the old nor the new block was read"
@@ -101,7 +103,7 @@ some_reset() { [ "$(lz_sysfs p resets_user)" -gt 0 ]; }
 
 # One writer overwrites a full device, and waits for GC.
 check_room() {
-	local pid was now=''
+	local pid was now='' still=0
 	plain size=64 zone_capacity=2
 	fio --name=room --filename=$top --direct=1 --ioengine=psync --rw=randwrite --bs=64k \
 		--io_size=64M --minimal >"$W/fio" 2>&1 &
@@ -109,7 +111,8 @@ check_room() {
 	while kill -0 $pid 2>/dev/null; do
 		was=$now
 		now=$(lz_status p user_writes)
-		if [ "$now" != 0 ] && [ "$now" = "$was" ]; then
+		if [ "$now" != 0 ] && [ "$now" = "$was" ]; then still=$((still + 1)); else still=0; fi
+		if [ $still = 4 ]; then
 			# Anything that comes takes those who wait along.
 			kill -KILL $pid
 			echo 0 >$plant
