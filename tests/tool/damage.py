@@ -330,6 +330,15 @@ def blocks(kind, which=lambda a: a[:1]):
     return plant
 
 
+# Where drives take few blocks at a time there is but one of each.
+def first_of_two(a):
+    return a[:1] if a[1:] else []
+
+
+def last_of_two(a):
+    return a[-1:] if a[1:] else []
+
+
 def everything(a):
     return a
 
@@ -348,7 +357,7 @@ def last(a):
 #   none	there is nothing to repair: check said a note, or what the drive lost
 #   never	it refuses, and writes nothing
 TABLE = [
-    ("superblock, the first", blocks("super"), tuple(w for w in WAYS if w != "uuid"),
+    ("superblock, the first", blocks("super", first_of_two), tuple(w for w in WAYS if w != "uuid"),
      "superblock at block", "all"),
     # Whole, and first: it is believed, and nothing on the drive is of its device.
     ("superblock, the first", blocks("super"), ("uuid",), "no valid checkpoint root", "never"),
@@ -357,7 +366,7 @@ TABLE = [
     ("superblock, both", blocks("super", everything), PLAIN[:3],
      "superblock (in|at)|no superblock is whole|no lifezone superblock|"
      "note: root zone [01], not in use: a superblock is damaged", None),
-    ("newest root, the last", blocks("newest", last), tuple(WAYS),
+    ("newest root, the last", blocks("newest", last_of_two), tuple(WAYS),
      "note: root zone .*damaged, or cut short|a root older than|that is not of the epoch", None),
     ("newest root, both", blocks("newest", everything), PLAIN[:3],
      "note: root zone .*damaged, or cut short|a (later|newer) one is damaged|"
@@ -606,7 +615,8 @@ def table(tool, folder):
 # --- images to do it to -----------------------------------------------------------------------
 
 # What not every drive has.
-FEATURES = ("super", "newest", "leaf", "ztab", "journal", "link", "summary", "data")
+FEATURES = {"super": 2, "newest": 2, "leaf": 1, "ztab": 1, "journal": 1, "link": 1, "summary": 1,
+            "data": 1}
 MOST_WORLDS = 40
 
 
@@ -620,7 +630,8 @@ def pool(lzcrash, folder, seed, worlds):
         for path in images(folder):
             if not os.path.basename(path).startswith(f"world-{world}-"):
                 continue
-            has = {f for f in FEATURES if getattr(Image(path), f)}
+            img = Image(path)
+            has = {f for f, n in FEATURES.items() if len(getattr(img, f)) >= n}
             if world >= worlds and not has & missing:
                 for end in ("", ".zones", ".allowed"):
                     os.unlink(path + end)
