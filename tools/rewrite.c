@@ -30,7 +30,7 @@ static void place_rebuilt(struct lz *lz, const struct lz_zone_report *rep)
 			z->state = rep[i].cond == LZ_COND_OPEN ? LZ_ZS_OPEN : LZ_ZS_FULL;
 		else if (lz_zone_worn_out(z->flags))
 			z->state = LZ_ZS_BAD;
-		else if (rep[i].cond == LZ_COND_EMPTY)
+		else if (rep[i].cond == LZ_COND_EMPTY && !z->suspect)
 			lz_free_zone_add(lz, z);
 		else
 			z->state = LZ_ZS_FREE;

@@ -40,6 +40,7 @@ if [ "$LZ_BOOT" -le $resets ]; then
 		tests/vm/acked.py write "$t" "$log" 100 -s "$LZ_BOOT" --logsync &
 	done
 	# However slow the machine is.
+	# shellcheck disable=SC2317	# wait_for calls it
 	grown() { [ "$(stat -c %s "$1")" -ge "$2" ] && [ "$(stat -c %s "$3")" -ge "$4" ]; }
 	wait_for 60 grown "${goal[@]}" || fail "too few acknowledgements"
 	sleep 2
