@@ -1122,7 +1122,8 @@ static void finish_zones(struct rebuild *b)
 		struct lz_zone *z = &lz->zone[zone];
 
 		/* To be found as it is now if this has to be done again. */
-		z->suspect |= !z->tree_valid && b->ent[zone].valid;
+		z->suspect |= !z->tree_valid && b->ent[zone].valid &&
+			b->s.rep[zone].cond != LZ_COND_EMPTY;
 		z->suspect |= b->s.rep[zone].cond == LZ_COND_OPEN && z->need > b->s.rep[zone].wp;
 		z->need = 0;
 		z->life = 0;

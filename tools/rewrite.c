@@ -6,10 +6,15 @@
  */
 #include "scan.h"
 
-/* Blocks the first checkpoint writes. */
-static u64 rebuilt_nodes(const struct lz *lz)
+/* Zones that the first checkpoint takes, with the commit it begins with. */
+static u32 log_zones(const struct lz *lz)
 {
-	return lz->nr_cached + lz_tree_above(&lz->map, 1) + lz_tree_above(&lz->ztab, 0);
+	u64 nodes = lz->nr_cached + lz_tree_above(&lz->map, 1) + lz_tree_above(&lz->ztab, 0);
+	u32 cap = lz->g.zone_cap;
+
+	/* What is shared ends in a link, and goes on at once. */
+	return 1 + (u32)(lz->js == lz->ns ? div_u64(nodes + 4, cap - 1) :
+			 div_u64(nodes + cap - 1, cap));
 }
 
 /* Zones as the drive has them; what is open stays so, and is for the next load. */
@@ -40,7 +45,7 @@ static void place_rebuilt(struct lz *lz, const struct lz_zone_report *rep)
 /* If too few zones are empty: those that hold nothing of the old metadata or its data. */
 static int make_room(struct lz *lz, struct lz_load *l)
 {
-	u32 want = 2 + div_u64(rebuilt_nodes(lz) + lz->g.zone_cap - 2, lz->g.zone_cap - 1), i;
+	u32 want = log_zones(lz), i;
 
 	for (i = 2; i < lz->g.nr_zones && lz->nr_free < want; i++) {
 		struct lz_zone *z = &lz->zone[i];
