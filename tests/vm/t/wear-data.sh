@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # proves: what is written below for what is written above stays within its bounds
 # vm: VM_ZNS=none VM_MEM=2G
-# timeout: 300
+# timeout: 600
 # The bounds are those of tests/bench, at a smaller size.
 BENCH_WA_MB=1024 BENCH_SEQ_META_MB=512
 . tests/bench/counters.sh

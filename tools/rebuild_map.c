@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Leaves of the map and of the zone table: the newest root's, or what can stand in for
+ * them.
+ */
+#include "rebuild.h"
+
+static int set_unknown(struct rebuild *b, u64 idx)
+{
+	u64 lba;
+	int err = 0;
+
+	for (lba = idx * LZ_NODE_ENTRIES; lba < leaf_end(b, idx) && !err; lba++) {
+		bit_set(b->unknown, lba);
+		b->nr_unknown++;
+		err = rebuild_set(b, lba, LZ_NOWHERE);
+	}
+	return err;
+}
+
+static int take_leaf(struct rebuild *b, u64 idx, const struct lz_node *n)
+{
+	u64 first = idx * LZ_NODE_ENTRIES, lba;
+	int err = 0;
+
+	for (lba = first; lba < leaf_end(b, idx) && !err; lba++)
+		err = rebuild_set(b, lba, le64_to_cpu(n->e[lba - first]));
+	return err;
+}
+
+/* An older version of it, brought up to the newest root by the journal. */
+static int from_older(struct rebuild *b, u64 idx, struct lz_node *n, bool *ok)
+{
+	struct limits limits = { idx * LZ_NODE_ENTRIES, leaf_end(b, idx) };
+	struct scan_path p = {};
+	int err = 0;
+	u64 lba;
+	u32 i;
+
+	*ok = false;
+	for (i = 0; i < b->s.nr_root && !*ok && !err; i++) {
+		const struct lz_root *r = b->s.root[i].r;
+		enum got got;
+
+		if (r == b->base)
+			continue;
+		got = rebuild_leaf(b, r, &b->lz->map, idx, n);
+		if (got > GOT_LEAF || !rebuild_journal_between(b, r, &p))
+			continue;
+		for (lba = limits.from; lba < limits.end && !err; lba++)
+			err = rebuild_set(b, lba, got == GOT_LEAF ?
+				      le64_to_cpu(n->e[lba - limits.from]) : LZ_NOWHERE);
+		if (!err)
+			err = rebuild_each_commit(b, &p, 0, rebuild_apply_map, &limits);
+		*ok = !err;
+		b->r->tree += limits.end - limits.from;
+	}
+	lz_free(p.b);
+	return err;
+}
+
+/*
+ * Nodes of a checkpoint are written beside the commit that it begins with. Until that is
+ * durable, what they map need not be. A later checkpoint, or a later commit, is proof; so
+ * is that it was the first after a recovery, which has no commit.
+ */
+static bool durable(const struct rebuild *b, u32 i)
+{
+	const struct scan_block *s = &b->s.b[i], *k;
+	u64 seq = b->base ? le64_to_cpu(b->base->h.seq) : 0;
+
+	if (s->seq <= seq || s->seq < b->s.node || b->gone)
+		return true;
+	if (b->base && s->seq == seq + 1 && s->epoch > le64_to_cpu(b->base->h.epoch))
+		return true;
+	for (k = s + 1; k < b->s.b + b->s.nr &&
+	     lz_addr_zone(b->lz, k->addr) == lz_addr_zone(b->lz, s->addr); k++)
+		if (k->type == LZ_BT_JOURNAL && !k->more && k->next == LZ_NONE)
+			return true;
+	return false;
+}
+
+static int index_newest(struct rebuild *b)
+{
+	u64 i;
+
+	if (b->newest)
+		return 0;
+	b->newest = lz_zalloc_array(b->lz->map.n[0], sizeof(*b->newest));
+	b->found = lz_zalloc_array(b->lz->map.n[0], 1);
+	if (!b->newest || !b->found)
+		return -ENOMEM;
+	memset(b->newest, 0xff, b->lz->map.n[0] * sizeof(*b->newest));
+	for (i = 0; i < b->s.nr; i++) {
+		const struct scan_block *s = &b->s.b[i];
+
+		if (s->type != LZ_BT_NODE || s->level || s->index >= b->lz->map.n[0] ||
+		    (!b->broken && s->seq > le64_to_cpu(b->base->h.seq)) || !durable(b, i))
+			continue;
+		if (b->newest[s->index] == LZ_NONE || b->s.b[b->newest[s->index]].seq <= s->seq)
+			b->newest[s->index] = i;
+	}
+	return 0;
+}
+
+/* The newest version there is, whether it is the right one or not. */
+static enum got newest_leaf(struct rebuild *b, u64 idx, struct lz_node *n)
+{
+	u32 i = b->newest[idx];
+
+	if (i == LZ_NONE)
+		return GOT_NONE;
+	return rebuild_node(b, LZ_BT_NODE, 0, idx, b->s.b[i].addr, b->s.epoch, ~0ull, n) ?
+		GOT_LEAF : GOT_DAMAGE;
+}
+
+/*
+ * A checkpoint whose root is not there may have left a later version. It holds some of
+ * what the journal says already; that makes no difference to what is said last.
+ */
+static int from_later(struct rebuild *b, u64 idx, struct lz_node *n, bool *ok)
+{
+	u64 seq = le64_to_cpu(b->base->h.seq);
+	u32 i;
+
+	*ok = false;
+	for (i = 0; i < b->s.nr; i++) {
+		const struct scan_block *s = &b->s.b[i];
+
+		if (s->type != LZ_BT_NODE || s->level || s->index != idx || s->seq <= seq ||
+		    !durable(b, i) ||
+		    !rebuild_node(b, LZ_BT_NODE, 0, idx, s->addr, b->s.epoch, ~0ull, n))
+			continue;
+		seq = s->seq;
+		*ok = true;
+		b->ahead = true;
+		if (take_leaf(b, idx, n))
+			return -ENOMEM;
+	}
+	b->r->tree += *ok ? leaf_end(b, idx) - idx * LZ_NODE_ENTRIES : 0;
+	return 0;
+}
+
+static int exact_leaf(struct rebuild *b, u64 idx, struct lz_node *n)
+{
+	enum got got = rebuild_leaf(b, b->base, &b->lz->map, idx, n);
+	int err;
+	bool ok;
+
+	if (got == GOT_NONE)
+		return 0;
+	if (got == GOT_LEAF)
+		return take_leaf(b, idx, n);
+	err = from_older(b, idx, n, &ok);
+	if (!err && !ok)
+		err = from_later(b, idx, n, &ok);
+	if (err || ok)
+		return err;
+	if (got == GOT_DAMAGE)
+		return set_unknown(b, idx);
+	/* Once all nodes have been read it will be seen whether this was right. */
+	err = index_newest(b);
+	if (err)
+		return err;
+	b->found[idx] = 1;
+	b->nr_found++;
+	got = newest_leaf(b, idx, n);
+	if (got == GOT_DAMAGE)
+		return set_unknown(b, idx);
+	return got == GOT_LEAF ? take_leaf(b, idx, n) : 0;
+}
+
+static int aged_leaf(struct rebuild *b, u64 idx, struct lz_node *n)
+{
+	u64 seq = b->base ? le64_to_cpu(b->base->h.seq) : 0;
+	bool was = false;
+	enum got got;
+
+	if (b->base && (b->newest[idx] == LZ_NONE || b->s.b[b->newest[idx]].seq <= seq)) {
+		got = rebuild_leaf(b, b->base, &b->lz->map, idx, n);
+		if (got == GOT_NONE)
+			return 0;
+		if (got == GOT_LEAF)
+			return take_leaf(b, idx, n);
+		was = got == GOT_DAMAGE;
+	}
+	got = newest_leaf(b, idx, n);
+	if (got == GOT_LEAF)
+		return take_leaf(b, idx, n);
+	return was || got == GOT_DAMAGE ? set_unknown(b, idx) : 0;
+}
+
+int rebuild_read_map(struct rebuild *b)
+{
+	struct lz_node *n = lz_alloc_blocks(1);
+	int err = n ? 0 : -ENOMEM;
+	u64 i;
+
+	if (b->broken && !err)
+		err = index_newest(b);
+	for (i = 0; i < b->lz->map.n[0] && !err; i++)
+		err = b->broken ? aged_leaf(b, i, n) : exact_leaf(b, i, n);
+	lz_free_blocks(n);
+	return err;
+}
+
+/* Is there a block in the log that could be a newer version of anything? */
+static bool all_accounted(const struct rebuild *b)
+{
+	u32 i, k;
+
+	for (i = 0; i < b->s.nr_bad; i++) {
+		for (k = 0; k < b->nr_hurt && b->hurt[k] != b->s.bad[i]; k++)
+			;
+		if (k == b->nr_hurt)
+			return false;
+	}
+	return true;
+}
+
+/* Leaves that no root leads to were the newest found. Do they make the total? */
+int rebuild_verify_found(struct rebuild *b)
+{
+	u64 sum = 0, lba, i;
+	int err = 0;
+
+	if (!b->nr_found)
+		return 0;
+	for (lba = 0; lba < b->lz->si.logical_blocks; lba++)
+		sum += rebuild_get(b, lba) != LZ_NOWHERE;
+	if (all_accounted(b) && !b->nr_unknown && !b->ahead &&
+	    sum == le64_to_cpu(b->base->mapped)) {
+		for (i = 0; i < b->lz->map.n[0]; i++)
+			b->r->tree += b->found[i] ? leaf_end(b, i) - i * LZ_NODE_ENTRIES : 0;
+		return 0;
+	}
+	for (i = 0; i < b->lz->map.n[0] && !err; i++)
+		if (b->found[i] && !bit_is(b->unknown, i * LZ_NODE_ENTRIES))
+			err = set_unknown(b, i);
+	return err;
+}
+
+/* --- the zone table --------------------------------------------------------------- */
+
+static void take_zones(struct rebuild *b, u64 idx, const struct lz_znode *n, bool exact)
+{
+	u32 first = idx * LZ_ZNODE_ENTRIES, i, count = min_t(u32, LZ_ZNODE_ENTRIES,
+							     b->lz->g.nr_zones - first);
+
+	if (le32_to_cpu(n->h.count) != count)
+		return;
+	b->ent_ok[idx] = exact;
+	for (i = 0; i < count; i++) {
+		struct lz_zone *z = &b->lz->zone[first + i];
+		const struct lz_zent *e = &n->e[i];
+
+		b->ent[first + i] = *e;
+		z->gen = le32_to_cpu(e->gen);
+		z->class = e->class;
+		z->flags = le16_to_cpu(e->flags);
+		z->head = le32_to_cpu(e->head);
+		z->sum_seq = le32_to_cpu(e->sum_seq);
+		z->seq = le64_to_cpu(e->seq);
+		if (z->head != LZ_NO_OFFSET && z->head >= b->lz->g.zone_cap) {
+			z->head = LZ_NO_OFFSET;
+			z->sum_seq = 0;
+			z->flags |= LZ_ZF_SCAN;
+		}
+		/* Of a table that is not the newest this may be an earlier life's. */
+		if (exact && z->head != LZ_NO_OFFSET)
+			z->need = z->head + 1;
+	}
+}
+
+/* Where the newest root's is damaged, or there is none, any is better than none. */
+int rebuild_read_zones(struct rebuild *b)
+{
+	struct lz_node *n = lz_alloc_blocks(1);
+	u64 i, seq;
+	u32 k;
+
+	if (!n)
+		return -ENOMEM;
+	for (i = 0; i < b->lz->ztab.n[0]; i++) {
+		if (b->base && !b->broken &&
+		    rebuild_leaf(b, b->base, &b->lz->ztab, i, n) == GOT_LEAF) {
+			take_zones(b, i, (void *)n, true);
+			continue;
+		}
+		for (k = 0, seq = 0; k < b->s.nr; k++) {
+			const struct scan_block *s = &b->s.b[k];
+
+			if (s->type != LZ_BT_ZNODE || s->level || s->index != i || s->seq < seq ||
+			    !rebuild_node(b, LZ_BT_ZNODE, 0, i, s->addr, b->s.epoch, ~0ull, n))
+				continue;
+			seq = s->seq;
+			take_zones(b, i, (void *)n, false);
+		}
+	}
+	lz_free_blocks(n);
+	return 0;
+}
