@@ -241,17 +241,12 @@ static int adopt_data(struct lz *lz, struct lz_load *l, u32 zone)
 }
 
 /* A zone of the log: go on in it, or close it. */
-static int adopt_meta(struct lz *lz, struct lz_load *l, u32 zone, u32 node_zone)
+static void adopt_meta(struct lz *lz, struct lz_load *l, u32 zone, u32 node_zone)
 {
 	const struct lz_zone_report *rep = &l->rep[zone];
 	struct lz_stream *s = NULL;
 
 	lz->nr_meta++;
-	if (rep->cond == LZ_COND_EMPTY && lz->zone[zone].live) {
-		lz_say(lz, 'e', "zone %u holds %u metadata nodes, but the drive says it is empty",
-		       zone, lz->zone[zone].live);
-		return -EUCLEAN;
-	}
 	if (zone == lz->js->zone)
 		s = lz->js;
 	else if (zone == node_zone && lz->ns != lz->js)
@@ -260,12 +255,11 @@ static int adopt_meta(struct lz *lz, struct lz_load *l, u32 zone, u32 node_zone)
 	    (rep->cond == LZ_COND_OPEN || rep->cond == LZ_COND_EMPTY)) {
 		s->zone = zone;
 		s->off = rep->wp;
-		return 0;
+		return;
 	}
 	if (s)
 		s->zone = LZ_NONE;
 	lz_load_finish(lz, l, zone);
-	return 0;
 }
 
 /*
@@ -309,7 +303,7 @@ int lz_reconcile(struct lz *lz, struct lz_load *l, u32 node_zone)
 		struct lz_zone *z = &lz->zone[i];
 
 		if (z->state == LZ_ZS_META)
-			err = adopt_meta(lz, l, i, node_zone);
+			adopt_meta(lz, l, i, node_zone);
 		else if (z->state == LZ_ZS_OPEN || z->state == LZ_ZS_FULL ||
 			 (z->state == LZ_ZS_BAD && atomic_read(&z->valid)))
 			err = adopt_data(lz, l, i);

@@ -225,6 +225,22 @@ static void check_damaged_root(struct kunit *test)
 	KUNIT_EXPECT_NE(test, r->said[0], 0);
 }
 
+/* A root zone begun where commands were short has one superblock, wherever it is read. */
+static void check_short_commands(struct kunit *test)
+{
+	struct ram *r;
+
+	ram_free(test->priv);
+	r = ram_new(test, 40, 8);
+	r->g.max_append = 2;
+	KUNIT_ASSERT_EQ(test, ram_format(r), 0);
+	ram_again(r);
+	ram_stop(r);
+	r->g.max_append = 32;
+	ram_again(r);
+	ram_check(r);
+}
+
 static void check_damaged_zone_table(struct kunit *test)
 {
 	struct ram *r = test->priv;
@@ -320,6 +336,7 @@ static struct kunit_case check_cases[] = {
 	KUNIT_CASE(check_summary_of_another_life),
 	KUNIT_CASE(check_unreadable),
 	KUNIT_CASE(check_damaged_root),
+	KUNIT_CASE(check_short_commands),
 	KUNIT_CASE(check_damaged_zone_table),
 	{}
 };

@@ -268,6 +268,59 @@ static void zone_reset_behind_us_young(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ram_read(r, 12), 0u);
 }
 
+/* Three writes to one open zone, asked for at once; the address of the first to end. */
+static u64 three_writes(struct ram *r, struct lz_write *w)
+{
+	struct kunit *test = r->test;
+	u32 i;
+
+	KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_LONG, 0, 20), 0);
+	for (i = 0; i < 3; i++) {
+		KUNIT_ASSERT_EQ(test, lz_write_begin(r->lz, LZ_CLASS_LONG, 1, &w[i]), 0);
+		KUNIT_ASSERT_EQ(test, w[i].zone, open_zone(r, LZ_CLASS_LONG));
+	}
+	return lz_zone_addr(r->lz, w[0].zone, 20);
+}
+
+/* One of them fails, and the others show that what lay there is lost: told, but once. */
+static void zone_reset_after_error(struct kunit *test)
+{
+	struct ram *r = ram_device(test, 40, 8);
+	struct lz_write w[3];
+	u64 addr = three_writes(r, w);
+	u32 i;
+
+	lz_write_fail(r->lz, &w[0], -EIO);
+	KUNIT_EXPECT_NOT_NULL(test, strstr(r->said, "set aside: write error"));
+	r->said[0] = 0;
+	KUNIT_EXPECT_EQ(test, lz_write_end(r->lz, &w[1], addr - 20, 40), -EIO);
+	KUNIT_EXPECT_NOT_NULL(test, strstr(r->said, "was it reset by someone else?"));
+	r->said[0] = 0;
+	KUNIT_EXPECT_EQ(test, lz_write_end(r->lz, &w[2], addr - 19, 41), -EIO);
+	KUNIT_EXPECT_EQ(test, r->said[0], 0);
+	KUNIT_EXPECT_EQ(test, r->nr_events[LZ_EV_ZONE_ASIDE], 1u);
+	for (i = 0; i < 20; i++)
+		KUNIT_EXPECT_EQ(test, ram_read(r, i), ~0u);
+}
+
+/* So is what lands beyond. */
+static void zone_written_behind_us_twice(struct kunit *test)
+{
+	struct ram *r = ram_device(test, 40, 8);
+	struct lz_write w[3];
+	u64 addr = three_writes(r, w);
+
+	KUNIT_EXPECT_EQ(test, lz_write_end(r->lz, &w[0], addr + 3, 40), -EIO);
+	KUNIT_EXPECT_NOT_NULL(test, strstr(r->said, "did someone else write to it?"));
+	r->said[0] = 0;
+	KUNIT_EXPECT_EQ(test, lz_write_end(r->lz, &w[1], addr + 4, 41), -EIO);
+	KUNIT_EXPECT_EQ(test, r->said[0], 0);
+	KUNIT_EXPECT_EQ(test, r->nr_events[LZ_EV_ZONE_ASIDE], 1u);
+	KUNIT_EXPECT_EQ(test, lz_write_end(r->lz, &w[2], addr + 2, 42), 0);
+	KUNIT_EXPECT_EQ(test, ram_read(r, 40), 0u);
+	KUNIT_EXPECT_EQ(test, ram_read(r, 19), r->version[19]);
+}
+
 /* Somebody else writes to an open zone: its room ends early, and nothing is lost. */
 static void zone_written_behind_us(struct kunit *test)
 {
@@ -428,7 +481,9 @@ static struct kunit_case zone_cases[] = {
 	KUNIT_CASE(zone_reset_behind_us),
 	KUNIT_CASE(zone_reset_behind_us_and_cut),
 	KUNIT_CASE(zone_reset_behind_us_young),
+	KUNIT_CASE(zone_reset_after_error),
 	KUNIT_CASE(zone_written_behind_us),
+	KUNIT_CASE(zone_written_behind_us_twice),
 	KUNIT_CASE(zone_reset_error),
 	KUNIT_CASE(zone_finish_mismatch),
 	KUNIT_CASE(zone_finish_one),
