@@ -236,6 +236,8 @@ static void lz_write_endio(struct bio *piece)
 		part->lba += part->w.nblocks;
 		part->tries = 0;
 	} else if (++part->tries >= LZ_MAX_TRIES || lz_planted(LZ_PLANT_SHELL_NO_RETRY)) {
+		DMERR_LIMIT("%s: write of block %llu given up: it failed in %u zones",
+			    lz_target_name(lt), (unsigned long long)part->lba, part->tries);
 		lz_part_done(part, status);
 		return;
 	}

@@ -48,6 +48,9 @@ wait_for() {
 # For tests that have a guest of their own.
 no_udev() {
 	udevadm control --exit
+	# Whatever has become of that: late, it would take away nodes that are there again.
+	wait_for 60 eval '! pgrep -x "systemd-udevd|\(udev-worker\)" >/dev/null' ||
+		fail "udevd goes on: $(pgrep -a udev)"
 	# It leaves what tells others that it is there.
 	rm -f /run/udev/control
 	export DM_DISABLE_UDEV=1
