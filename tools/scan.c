@@ -601,7 +601,7 @@ static void judge_roots(const struct scan *s, void (*note)(void *ctx, const char
 			 "root zone %u: of the roots of checkpoint %llu only that at offset %u is whole: damaged, or cut short",
 			 zone, (unsigned long long)seq, last);
 		note(ctx, line);
-	} else if (s->rep[zone].cond == LZ_COND_OPEN && last + 1 < scan_have(s, zone)) {
+	} else if (s->rep[zone].cond != LZ_COND_READONLY && last + 1 < scan_have(s, zone)) {
 		snprintf(line, sizeof(line),
 			 "root zone %u: after checkpoint %llu, at offset %u, come blocks that are no roots: damaged, or cut short",
 			 zone, (unsigned long long)seq, last);
