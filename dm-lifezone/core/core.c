@@ -167,6 +167,8 @@ void lz_feed(struct lz *lz)
 {
 	if (!atomic_read(&lz->starved) || !atomic_xchg(&lz->starved, 0))
 		return;
+	/* They have yet to find out whether it is enough. */
+	WRITE_ONCE(lz->was_starved, false);
 	lz_count(lz, LZ_ST_STALL_NS, lz->ops->now(lz->ctx) - READ_ONCE(lz->stall_since));
 	lz->ops->resume(lz->ctx);
 }
@@ -430,7 +432,7 @@ static void run(struct lz *lz)
 		WRITE_ONCE(lz->kicked, false);
 		/* What is kicked for from here on this round may not see. */
 		smp_mb();
-		lz->was_starved = atomic_read(&lz->starved);
+		WRITE_ONCE(lz->was_starved, atomic_read(&lz->starved));
 		take_completions(lz);
 		if (!lz->loaded)
 			continue;
@@ -454,7 +456,7 @@ void lz_run(struct lz *lz)
 	}
 	watch_space(lz);
 	if (lz->mode == LZ_MODE_RW && !lz->loading)
-		watch_room(lz, lz->was_starved);
+		watch_room(lz, READ_ONCE(lz->was_starved));
 }
 
 /* lz_sync - run until no command is in flight. Load and stop only. */

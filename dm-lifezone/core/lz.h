@@ -58,7 +58,7 @@
 
 #define LZ_RING			8192u	/* unsummarised blocks of an open zone, at most */
 #define LZ_NODE_BUFS		2u
-#define LZ_LOG_TRIES		4u	/* failed writes in a row the log bears */
+#define LZ_LOG_TRIES		4u	/* zones that fail in a row are too many for the log */
 #define LZ_FINISH_TRIES		3u	/* before a zone is taken for read-only */
 #define LZ_READ_TRIES		3u	/* reads of a block by us before it is lost */
 #define LZ_LEAF_HOLD_MS		10u	/* for who had it read to look at it */
@@ -252,7 +252,7 @@ struct lz_tree {
  * @closing: the zone before still counts as open; nothing is written meanwhile
  * @flushing: a write with a flush before it is in flight; nothing is written meanwhile
  * @writes: writes in flight
- * @failures: failed writes in a row
+ * @failures: zones that failed in a row
  * @bad: zone that failed, to be finished as soon as no write is in flight
  * @finish: of it
  */
@@ -629,7 +629,7 @@ struct lz {
 
 	atomic_t starved;		/* somebody got -EAGAIN */
 	bool kicked;			/* since the last round began */
-	bool was_starved;		/* before the last round (machine) */
+	bool was_starved;		/* before the last round, and not fed since */
 	bool spent;			/* and there is no hope for them */
 	atomic_t credit;		/* blocks users may write while GC is behind */
 	bool pacing;

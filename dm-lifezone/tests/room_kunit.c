@@ -124,10 +124,31 @@ static void room_tight(struct kunit *test)
 	expect_mode(r, LZ_MODE_RW);
 }
 
+/* Nor are those who were held back by GC, when it is not due any more. */
+static void room_not_paced(struct kunit *test)
+{
+	struct ram *r = ram_device(test, 40, 8);
+	struct lz_write w;
+
+	/* Nothing is left to commit. */
+	KUNIT_ASSERT_EQ(test, ram_checkpoint(r), 0);
+	r->lz->zone[r->g.nr_zones - 1].gc_ckpt = ~0ull;
+	r->lz->pacing = true;
+	atomic_set(&r->lz->credit, -5);
+	KUNIT_EXPECT_EQ(test, lz_write_begin(r->lz, LZ_CLASS_LONG, 1, &w), -EAGAIN);
+	ram_pump(r);
+	KUNIT_EXPECT_FALSE(test, r->lz->spent);
+	KUNIT_EXPECT_PTR_EQ(test, strstr(r->said, "no space"), NULL);
+	KUNIT_EXPECT_TRUE(test, r->resumed);
+	KUNIT_EXPECT_EQ(test, lz_write_begin(r->lz, LZ_CLASS_LONG, 1, &w), 0);
+	lz_write_fail(r->lz, &w, -EIO);
+}
+
 static struct kunit_case room_cases[] = {
 	KUNIT_CASE(room_waits_for_reader),
 	KUNIT_CASE(room_waits_not_for_gc),
 	KUNIT_CASE(room_tight),
+	KUNIT_CASE(room_not_paced),
 	{}
 };
 
