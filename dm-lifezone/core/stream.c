@@ -130,13 +130,15 @@ static void leave_zone(struct lz *lz, struct lz_stream *s, u32 zone, int error)
 		lz_say(lz, 'w', "zone %u of the metadata log left: write error %d", zone, error);
 		lz->ops->event(lz->ctx, LZ_EV_ZONE_ASIDE, zone);
 	}
+	/* Zones count, however many writes were under way. */
+	s->failures += s->bad != zone;
 	s->bad = zone;
 	s->closing = true;
 	if (s->zone == zone)
 		s->zone = LZ_NONE;
 	if (s->journal)
 		lz_journal_lost(lz);
-	if (++s->failures >= LZ_LOG_TRIES)
+	if (s->failures >= LZ_LOG_TRIES)
 		lz_set_mode(lz, LZ_MODE_FAIL, "the metadata log cannot be written", error);
 }
 

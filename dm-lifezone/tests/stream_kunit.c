@@ -250,6 +250,27 @@ static void stream_worn_again(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, r->lz->zone[zone].state, LZ_ZS_BAD);
 }
 
+/* However many writes to it were under way, a zone that fails is one. */
+static void stream_zone_counts_once(struct kunit *test)
+{
+	struct ram *r = device(test, 8);
+	struct lz_stream *s = r->lz->js;
+	struct lz_cmd cmd = {
+		.op = LZ_OP_WRITE, .nblocks = 1, .error = -EIO,
+		.addr = lz_zone_addr(r->lz, s->zone, s->off),
+	};
+	u32 i;
+
+	s->writes += 2 * LZ_LOG_TRIES;
+	for (i = 0; i < 2 * LZ_LOG_TRIES; i++)
+		lz_stream_ended(r->lz, s, &cmd);
+	KUNIT_EXPECT_EQ(test, s->failures, 1u);
+	KUNIT_EXPECT_EQ(test, r->nr_events[LZ_EV_ZONE_ASIDE], 1u);
+	lz_kick(r->lz);
+	ram_pump(r);
+	survives(r);
+}
+
 static struct kunit_case stream_cases[] = {
 	KUNIT_CASE(stream_journal_fails),
 	KUNIT_CASE(stream_shared_fails),
@@ -261,6 +282,7 @@ static struct kunit_case stream_cases[] = {
 	KUNIT_CASE(stream_resets_first),
 	KUNIT_CASE(stream_worn),
 	KUNIT_CASE(stream_worn_again),
+	KUNIT_CASE(stream_zone_counts_once),
 	{}
 };
 
