@@ -52,7 +52,7 @@ round() {
 
 	# A load that meets an error may be refused, and no more than that.
 	faults "$percent"
-	while ! lz_create f0 "$DEV" commit_ms 100 2>/dev/null; do
+	while dmesg -C; ! lz_create f0 "$DEV" commit_ms 100 2>/dev/null; do
 		equal "$(dmsetup ls)" "No devices found" "devices left behind"
 		refused=$((refused + 1))
 		[ $refused -lt 5 ] || break
@@ -63,7 +63,6 @@ round() {
 		faults "$percent"
 	fi
 
-	dmesg -C
 	while sleep 0.5; do
 		dmsetup message f0 0 checkpoint
 		dmsetup message f0 0 gc 1
