@@ -365,7 +365,7 @@ TABLE = [
      "superblock at block", "all"),
     ("superblock, both", blocks("super", everything), PLAIN[:3],
      "superblock (in|at)|no superblock is whole|no lifezone superblock|"
-     "note: root zone [01], not in use: a superblock is damaged", None),
+     "note: root zone [01], not in use: a superblock is damaged|metadata|map leaf", None),
     ("newest root, the last", blocks("newest", last_of_two), tuple(WAYS),
      "note: root zone .*damaged, or cut short|a root older than|that is not of the epoch", None),
     ("newest root, both", blocks("newest", everything), PLAIN[:3],
