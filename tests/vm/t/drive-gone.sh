@@ -51,7 +51,7 @@ gone() {
 	mustnt timeout 20 dd if=/dev/zero of=$top bs=4k count=1 oflag=direct conv=fsync status=none 2>/dev/null
 	equal "$(lz_status g0)" Fail status
 	equal "$(dmesg | grep -c 'lifezone: .*device is now failed')" 1 "lines that say so"
-	timeout 30 dmsetup remove g0 || fail "cannot be removed: status $?"
+	timeout 30 dmsetup remove --retry g0 || fail "cannot be removed: status $?"
 }
 # back COMMAND...: the drive is there again
 back() {
@@ -83,7 +83,7 @@ if [ -e "$null/zone_full" ]; then
 fi
 
 note "zones are reset behind our back, while in use"
-must dmsetup remove z0
+must dmsetup remove --retry z0
 must lz_create g0 "$dev"
 must dd if=/dev/urandom of=$top bs=1M count=40 oflag=direct conv=fsync status=none
 must dmsetup message g0 0 checkpoint
