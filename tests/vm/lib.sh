@@ -223,9 +223,13 @@ nowait() {
 	must blkdiscard /dev/mapper/n
 	# What is in the delta needs no leaf.
 	touch "$W/going"
-	while [ -e "$W/going" ]; do dmsetup message n 0 checkpoint; sleep 0.3; done &
+	: >"$W/saved"
+	while [ -e "$W/going" ]; do
+		dmsetup message n 0 checkpoint && echo >>"$W/saved"
+		sleep 0.3
+	done &
 	local saver=$!
-	must tests/vm/nowait.py /dev/mapper/n "$step" 3000 >"$W/counts"
+	must tests/vm/nowait.py /dev/mapper/n "$step" 3000 "$W/saved" >"$W/counts"
 	rm "$W/going"
 	wait $saver
 	read -r reads reads_again writes writes_again <"$W/counts"

@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# nowait.py DEV STEP REQUESTS: reads and writes of each STEPth block and up to
+# nowait.py DEV STEP REQUESTS SAVED: reads and writes of each STEPth block and up to
 # three after it, most with RWF_NOWAIT, which must not keep their submitter and
 # must be done right, or answered with EAGAIN at once and nothing done.  Prints
-# what became of those: read, read EAGAIN, written, write EAGAIN.
+# what became of those: read, read EAGAIN, written, write EAGAIN.  The file SAVED
+# grows with each checkpoint; now and then one is waited for, however slow the machine.
 #
 # DEV must not lie on a driver that sleeps itself when it is given a request, as
 # null_blk does with its contents in RAM.
-import ctypes, errno, mmap, os, random, resource, struct, sys
+import ctypes, errno, mmap, os, random, resource, struct, sys, time
 P, DEPTH, NOWAIT = 4096, 40, 8
 dev, step, requests = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
 fd = os.open(dev, os.O_RDWR | os.O_DIRECT)
@@ -77,13 +78,22 @@ def run(key, n, write, flags):
         reap(1)
     submit(key, n, write, flags)
 
+def saved():
+    # The second one from now on began later than now.
+    goal = os.stat(sys.argv[4]).st_size + 2
+    while os.stat(sys.argv[4]).st_size < goal:
+        time.sleep(0.05)
+
 # Page faults would count as sleep: all in RAM, and khugepaged (PR_SET_THP_DISABLE) off.
 assert libc.mlockall(3) == 0 and libc.prctl(41, 1, 0, 0, 0) == 0
 for k in keys:		# so that there is something, and all leaves have been used
     run(k, 1, 1, 0)
+saved()
 for k in keys:
     run(k, 1, 0, 0)
-for _ in range(requests):
+for i in range(requests):
+    if not i % 500:
+        saved()
     run(rnd.choice(keys), rnd.choice((1, 1, 1, 4)), rnd.randrange(2), rnd.choice((0, NOWAIT, NOWAIT, NOWAIT)))
 while busy:
     reap(1)
