@@ -311,9 +311,11 @@ static bool merge_step(struct lz *lz)
 	return lz_nodes_addressed(lz);
 }
 
+/* Users open zones and write to them meanwhile: each entry is as at one moment. */
 static void encode_zones(struct lz *lz, struct lz_znode *n, u64 idx)
 {
 	u32 first = idx * LZ_ZNODE_ENTRIES, i, count;
+	unsigned long flags;
 
 	memset(n, 0, sizeof(*n));
 	count = min_t(u32, LZ_ZNODE_ENTRIES, lz->g.nr_zones - first);
@@ -321,6 +323,8 @@ static void encode_zones(struct lz *lz, struct lz_znode *n, u64 idx)
 		struct lz_zone *z = &lz->zone[first + i];
 		struct lz_zent *e = &n->e[i];
 
+		spin_lock_irqsave(&lz->place_lock, flags);
+		spin_lock(&z->lock);
 		e->gen = cpu_to_le32(z->gen);
 		e->state = z->state;
 		e->class = z->class;
@@ -330,6 +334,8 @@ static void encode_zones(struct lz *lz, struct lz_znode *n, u64 idx)
 		e->head = cpu_to_le32(z->head);
 		e->sum_seq = cpu_to_le32(z->sum_seq);
 		e->seq = cpu_to_le64(z->seq);
+		spin_unlock(&z->lock);
+		spin_unlock_irqrestore(&lz->place_lock, flags);
 	}
 	n->h.count = cpu_to_le32(count);
 }
