@@ -105,18 +105,29 @@ sync_threads() {
 	lz_remove lz0
 }
 
+# counters DEV: of metadata into $meta, of the drive into $below; no commit came between
+counters() {
+	meta=''
+	while [ "$meta" != "$(lz_sysfs lz0 meta_written_blocks)" ]; do
+		meta=$(lz_sysfs lz0 meta_written_blocks)
+		below=$(written "$1")
+	done
+}
+
 # metadata of a device written from its first block to its last, twice
 wear_seq() {
-	local dev meta user below s=${BENCH_SEQ_META_MB:-1024}
+	local dev meta user below meta_was below_was s=${BENCH_SEQ_META_MB:-1024}
 
 	dev=$(make_nullb size="$s" zone_size=8) || fail "no drive"
 	must lz_format "$dev" --force --quiet
 	must lz_create lz0 "$dev"
-	meta=$(lz_sysfs lz0 meta_written_blocks) below=$(written "$dev")
+	counters "$dev"
+	meta_was=$meta below_was=$below
 	fio_json /dev/mapper/lz0 seq --rw=write --bs=128k --loops=2 --end_fsync=1 || fail "fio"
 	user=$(lz_sysfs lz0 user_written_blocks)
-	meta=$(($(lz_sysfs lz0 meta_written_blocks) - meta))
-	below=$((($(written "$dev") - below) / 8))
+	counters "$dev"
+	meta=$((meta - meta_was))
+	below=$(((below - below_was) / 8))
 	equal "$below" $((user + meta + $(lz_sysfs lz0 gc_copied_blocks))) \
 		"blocks the drive counts, against ours"
 	figure "metadata of sequential writes, against the data" "$meta" "$user" \
