@@ -21,6 +21,7 @@ from functools import lru_cache
 BLOCK = 4096
 MAGIC = 0x4e5a464c
 NOWHERE = (1 << 40) - 1
+NUMBER_MAX = 1 << 62
 NONE = 0xffffffff
 SUPER, ROOT, JOURNAL, NODE, ZNODE, SUMMARY = range(1, 7)
 FREE, OPEN, FULL, META, ROOTZ, BAD = range(6)
@@ -145,9 +146,10 @@ class Reader:
 
     @staticmethod
     def good_root(h, b):
-        addr, seq = struct.unpack_from("<QQ", b, 64)
+        addr, seq, commit, write_seq = struct.unpack_from("<4Q", b, 64)
         flags, mapped = struct.unpack_from("<IQ", b, 100)
         return (not h.count and not h.index and h.seq and addr <= NOWHERE and seq and
+                max(h.epoch, h.seq, seq, commit, write_seq) <= NUMBER_MAX and
                 flags <= 1 and mapped <= NOWHERE and
                 max(struct.unpack_from("<320Q", b, 112)) <= NOWHERE)
 
@@ -160,12 +162,13 @@ class Reader:
             return self.good_node(h, b)
         return h.count <= ZNODE_ENTRIES and all(
             z["state"] <= BAD and z["class"] < len(CLASSES) and z["flags"] < 32 and
-            z["valid"] <= 1 << 24 and z["wp"] <= 1 << 24 and
+            z["valid"] <= 1 << 24 and z["wp"] <= 1 << 24 and z["seq"] <= NUMBER_MAX and
             (z["head"] == NONE or z["head"] < 1 << 24) for z in self.zone_entries(h, b))
 
     def good_journal(self, h, b):
         next_zone, more, first = struct.unpack_from("<IIQ", b, 64)
         return (h.count <= 251 and 0 < first <= h.seq and more <= 1 and
+                h.index <= NUMBER_MAX and
                 (next_zone == NONE or (not h.count and first == h.seq)) and
                 all(self.good_record(*r) for r in self.records(h, b)))
 
