@@ -154,8 +154,7 @@ int rebuild_doubt_root(struct rebuild *b)
 		if (addr == LZ_NOWHERE)
 			continue;
 		b->broken = b->s.rep[lz_addr_zone(b->lz, addr)].cond != LZ_COND_OFFLINE &&
-			(lz_addr_off(b->lz, addr) >= scan_have(&b->s, lz_addr_zone(b->lz, addr)) ||
-			 b->s.log[lz_addr_zone(b->lz, addr)]);
+			(!scan_holds(&b->s, addr) || b->s.log[lz_addr_zone(b->lz, addr)]);
 	}
 	if (b->broken)
 		b->certain = lz_zalloc_array(b->lz->si.logical_blocks / 8 + 1, 1);

@@ -11,9 +11,9 @@ bool rebuild_node(struct rebuild *b, u16 type, u32 level, u64 idx, u64 addr, u64
 		.uuid = b->lz->si.uuid, .type = type, .level = level, .addr = addr,
 		.index = idx, .epoch_max = epoch,
 	};
-	u32 zone = lz_addr_zone(b->lz, addr), i;
+	u32 i;
 
-	if (!possible(b, addr) || lz_addr_off(b->lz, addr) >= scan_have(&b->s, zone) ||
+	if (!scan_holds(&b->s, addr) ||
 	    lz_read_sync(b->lz, addr, 1, n) || !lz_valid(n, &w, NULL, 0) ||
 	    le64_to_cpu(n->h.seq) > seq)
 		return false;
@@ -234,8 +234,7 @@ bool rebuild_journal_between(struct rebuild *b, const struct lz_root *from, stru
 
 static bool past_end(const struct rebuild *b, u64 addr)
 {
-	return possible(b, addr) &&
-		lz_addr_off(b->lz, addr) >= scan_have(&b->s, lz_addr_zone(b->lz, addr));
+	return possible(b, addr) && !scan_holds(&b->s, addr);
 }
 
 /*
@@ -258,11 +257,6 @@ static bool log_lost(struct rebuild *b, u32 zone)
 	for (i = 0; i < b->nr_hurt && !lost; i++)
 		lost = lz_addr_zone(b->lz, b->hurt[i]) == zone && past_end(b, b->hurt[i]);
 	return lost;
-}
-
-static u32 end_zone(const struct rebuild *b, const struct scan_block *s)
-{
-	return s->next == LZ_NONE ? lz_addr_zone(b->lz, s->addr) : s->next;
 }
 
 /*
@@ -290,7 +284,7 @@ static int gather_journal(struct rebuild *b)
 	b->sure = p->nr ? p->nr - 1 : 0;
 	while (b->sure && scan_follows(&b->s, p->b[b->sure - 1], p->b[b->sure]))
 		b->sure--;
-	if (p->nr && log_lost(b, end_zone(b, p->b[p->nr - 1])))
+	if (p->nr && log_lost(b, scan_next_zone(&b->s, p->b[p->nr - 1])))
 		b->sure = p->nr;
 	return 0;
 }

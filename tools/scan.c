@@ -27,6 +27,14 @@ u32 scan_have(const struct scan *s, u32 zone)
 	return rep->cond == LZ_COND_OPEN ? min(rep->wp, s->lz->g.zone_cap) : s->lz->g.zone_cap;
 }
 
+bool scan_holds(const struct scan *s, u64 addr)
+{
+	u32 zone = lz_addr_zone(s->lz, addr);
+
+	return addr < LZ_NOWHERE && zone >= 2 && zone < s->lz->si.nr_zones &&
+		lz_addr_off(s->lz, addr) < scan_have(s, zone);
+}
+
 /* A block of the log that is whole, as what its own header says. */
 static bool whole(const struct scan *s, const void *block, u64 addr)
 {
@@ -207,8 +215,7 @@ static void mark(struct scan *s, u64 addr)
 {
 	u32 zone = lz_addr_zone(s->lz, addr);
 
-	if (addr >= LZ_NOWHERE || zone < 2 || zone >= s->lz->si.nr_zones || s->log[zone] ||
-	    lz_addr_off(s->lz, addr) >= scan_have(s, zone))
+	if (!scan_holds(s, addr) || s->log[zone])
 		return;
 	s->log[zone] = !lz_read_sync(s->lz, addr, 1, s->buf) && whole(s, s->buf, addr);
 }
@@ -452,12 +459,15 @@ void scan_free(struct scan *s)
 
 /* --- the journal ------------------------------------------------------------------ */
 
+u32 scan_next_zone(const struct scan *s, const struct scan_block *b)
+{
+	return b->next == LZ_NONE ? lz_addr_zone(s->lz, b->addr) : b->next;
+}
+
 bool scan_follows(const struct scan *s, const struct scan_block *a, const struct scan_block *b)
 {
-	u32 zone = a->next == LZ_NONE ? lz_addr_zone(s->lz, a->addr) : a->next;
-
 	return b->epoch == a->epoch && b->seq == a->seq + 1 &&
-		lz_addr_zone(s->lz, b->addr) == zone &&
+		lz_addr_zone(s->lz, b->addr) == scan_next_zone(s, a) &&
 		(a->next != LZ_NONE || b->addr > a->addr);
 }
 
@@ -526,7 +536,7 @@ int scan_walk(const struct scan *s, const struct lz_root *from, struct scan_path
 			return -ENOMEM;
 		p->b[p->nr++] = b;
 		p->seq++;
-		p->zone = b->next != LZ_NONE ? b->next : lz_addr_zone(s->lz, b->addr);
+		p->zone = scan_next_zone(s, b);
 		p->off = b->next != LZ_NONE ? 0 : lz_addr_off(s->lz, b->addr) + 1;
 	}
 }

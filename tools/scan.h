@@ -118,6 +118,8 @@ int scan_drive(struct scan *s, struct lz *lz, const struct lz_zone_report *rep);
 void scan_free(struct scan *s);
 /* Blocks of @zone that may hold something. */
 u32 scan_have(const struct scan *s, u32 zone);
+/* Is that a place in the pool that may hold something? */
+bool scan_holds(const struct scan *s, u64 addr);
 /* The block at @addr, or NULL. */
 const struct scan_block *scan_at(const struct scan *s, u64 addr);
 
@@ -138,6 +140,8 @@ struct scan_path {
 	u64 seq;
 };
 
+/* The zone in which the journal goes on behind @b. */
+u32 scan_next_zone(const struct scan *s, const struct scan_block *b);
 /* Does @b come right after @a? */
 bool scan_follows(const struct scan *s, const struct scan_block *a, const struct scan_block *b);
 /* Adds the journal of the epoch of @from, from there on. */

@@ -131,7 +131,7 @@ static int load_zones(struct lz *lz, void *buf)
  */
 static int count_live(struct lz *lz, struct lz_tree *t, const struct lz_zone_report *rep)
 {
-	u32 l, zone;
+	u32 l, zone, have;
 	u64 i;
 
 	for (l = 0; l < t->levels; l++) {
@@ -145,12 +145,13 @@ static int count_live(struct lz *lz, struct lz_tree *t, const struct lz_zone_rep
 				       l, (unsigned long long)i, zone);
 				return -EUCLEAN;
 			}
+			have = lz_zone_written(lz, &rep[zone]);
 			if (rep[zone].cond != LZ_COND_OFFLINE &&
-			    lz_addr_off(lz, t->addr[l][i]) >= rep[zone].wp) {
+			    lz_addr_off(lz, t->addr[l][i]) >= have) {
 				lz_say(lz, 'e',
 				       "metadata node %u.%llu lies at offset %u of zone %u, but its write pointer is %u: was it reset by someone else?",
 				       l, (unsigned long long)i,
-				       lz_addr_off(lz, t->addr[l][i]), zone, rep[zone].wp);
+				       lz_addr_off(lz, t->addr[l][i]), zone, have);
 				return -EUCLEAN;
 			}
 			lz->zone[zone].state = LZ_ZS_META;

@@ -591,7 +591,7 @@ struct ram *ram_device(struct kunit *test, u32 nr_zones, u32 max_open)
 	struct ram *r = ram_new(test, nr_zones, max_open);
 
 	KUNIT_ASSERT_EQ_MSG(test, ram_format(r), 0, "(%s)", r->said);
-	KUNIT_ASSERT_EQ_MSG(test, ram_load(r, 0), 0, "(%s)", r->said);
+	ram_again(r);
 	return r;
 }
 

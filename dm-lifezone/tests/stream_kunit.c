@@ -35,7 +35,7 @@ static void survives(struct ram *r)
 		KUNIT_ASSERT_EQ(test, ram_discard(r, 200, 40), 0);
 		KUNIT_ASSERT_EQ(test, ram_flush(r), 0);
 		ram_cut(r);
-		KUNIT_ASSERT_EQ_MSG(test, ram_load(r, 0), 0, "(%s)", r->said);
+		ram_again(r);
 	}
 	ram_verify(r);
 	ram_stop(r);
@@ -59,7 +59,7 @@ static void journal_fails(struct kunit *test, u32 max_open)
 	KUNIT_EXPECT_TRUE_MSG(test, strstr(r->said, "metadata log left"), "(%s)", r->said);
 	/* What the flush answered was durable by then. */
 	ram_cut(r);
-	KUNIT_ASSERT_EQ_MSG(test, ram_load(r, 0), 0, "(%s)", r->said);
+	ram_again(r);
 	survives(r);
 }
 
@@ -84,7 +84,7 @@ static void nodes_fail(struct kunit *test, u32 max_open)
 	KUNIT_EXPECT_NE(test, r->lz->ns->zone, zone);
 	KUNIT_EXPECT_EQ(test, r->nr_events[LZ_EV_ZONE_ASIDE], 1u);
 	ram_cut(r);
-	KUNIT_ASSERT_EQ_MSG(test, ram_load(r, 0), 0, "(%s)", r->said);
+	ram_again(r);
 	survives(r);
 }
 
@@ -146,7 +146,7 @@ static void stream_both_roots_fail(struct kunit *test)
 	for (i = 0; i < 2; i++)
 		r->zone[i].fail = 0;
 	ram_cut(r);
-	KUNIT_ASSERT_EQ_MSG(test, ram_load(r, 0), 0, "(%s)", r->said);
+	ram_again(r);
 	survives(r);
 }
 
@@ -206,7 +206,7 @@ static void stream_worn(struct kunit *test)
 
 	/* The mark outlives a restart. */
 	ram_stop(r);
-	KUNIT_ASSERT_EQ_MSG(test, ram_load(r, 0), 0, "(%s)", r->said);
+	ram_again(r);
 	z = &r->lz->zone[zone];
 	KUNIT_EXPECT_TRUE(test, z->flags & LZ_ZF_WORN);
 	for (i = 0; i < 10000 && z->state != LZ_ZS_OPEN; i++)
@@ -222,7 +222,7 @@ static void stream_worn(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_read(&z->valid), 0);
 	r->zone[zone].fail = 0;
 	survives(r);
-	KUNIT_ASSERT_EQ_MSG(test, ram_load(r, 0), 0, "(%s)", r->said);
+	ram_again(r);
 	KUNIT_EXPECT_EQ(test, r->lz->zone[zone].state, LZ_ZS_BAD);
 }
 
@@ -246,7 +246,7 @@ static void stream_worn_again(struct kunit *test)
 	}
 	KUNIT_EXPECT_EQ(test, r->lz->zone[zone].state, LZ_ZS_BAD);
 	survives(r);
-	KUNIT_ASSERT_EQ_MSG(test, ram_load(r, 0), 0, "(%s)", r->said);
+	ram_again(r);
 	KUNIT_EXPECT_EQ(test, r->lz->zone[zone].state, LZ_ZS_BAD);
 }
 

@@ -83,7 +83,7 @@ if [ -e "$null/zone_full" ]; then
 fi
 
 note "zones are reset behind our back, while in use"
-must dmsetup remove --retry z0
+must lz_remove z0
 must lz_create g0 "$dev"
 must dd if=/dev/urandom of=$top bs=1M count=40 oflag=direct conv=fsync status=none
 must dmsetup message g0 0 checkpoint

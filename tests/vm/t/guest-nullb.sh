@@ -20,5 +20,5 @@ equal "$(blkzone report "$DEV" | grep -vc 'zcond: 1(em)')" 0 "zones not empty"
 plain=$(make_nullb zoned=0 size=64) || fail "no plain null_blk"
 must dmsetup create guest0 --table "0 131072 linear $plain 0"
 [ -L /dev/mapper/guest0 ] || fail "/dev/mapper/guest0 is not udev's link"
-must dmsetup remove --retry guest0
+must lz_remove guest0
 [ ! -e /dev/mapper/guest0 ] || fail "/dev/mapper/guest0 is still there"

@@ -71,8 +71,8 @@ read -r below_1 below_5 below_30 above <<<"$(awk '{ print $NF }' <<<"$stats" | t
 note "I/O shorter than 1, 5, 30 s, longer: $below_1 $below_5 $below_30 $above"
 [ "$below_1" -gt 1000 ] || fail "too little I/O"
 equal "$above" 0 "I/O that waited for more than 30 s"
-must dmsetup remove --retry swap
-must dmsetup remove --retry fs
+must lz_remove swap
+must lz_remove fs
 [ "$(lz_status m gc_copies)" -gt 0 ] || fail "nothing was cleaned"
 must lz_remove m
 lz_check "$DEV"
