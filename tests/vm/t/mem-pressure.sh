@@ -38,7 +38,7 @@ times() {
 # pressure: all of it once; says in $late how much I/O of the device took longer than
 # 30 s, in $stood how much of the drive's own took longer than 5 s
 pressure() {
-	local half available swapped pids=() i p below_1 below_5 below_30 tasks
+	local half available swapped pids=() i p below_1 below_5 below_30
 
 	must lz_format --quiet --force $drive
 	must lz_create m $drive
@@ -99,7 +99,7 @@ pressure() {
 for try in 1 2 3; do
 	pressure
 	hung=$(dmesg | grep -c "$blocked")
-	[ "$late$hung" != 00 ] && [ "$stood" != 0 ] || break
+	if [ "$late$hung" = 00 ] || [ "$stood" = 0 ]; then break; fi
 	! dmesg | grep -v "$blocked" | tests/vm/klog || break
 	note "not judged: the drive stood still ($try of 3)"
 	dmesg -C
