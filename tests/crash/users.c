@@ -382,14 +382,7 @@ static void new_discard(struct world *w, struct req *rq)
 
 static void change_options(struct world *w)
 {
-	struct rnd *r = &w->rnd;
-
-	w->o.policy = rnd_below(r, LZ_NR_POLICIES);
-	w->o.reset = rnd_below(r, LZ_NR_RESETS);
-	w->o.finish = rnd_below(r, LZ_NR_FINISHES);
-	w->o.isolation = rnd_below(r, LZ_NR_ISOLATIONS);
-	w->o.victim = rnd_below(r, LZ_NR_VICTIMS);
-	w->o.commit_ms = rnd_range(r, LZ_COMMIT_MS_MIN, 100);
+	world_options(w);
 	trace(w, "options  policy %u reset %u finish %u isolation %u victim %u", w->o.policy,
 	      w->o.reset, w->o.finish, w->o.isolation, w->o.victim);
 	lz_set_options(w->lz, &w->o);

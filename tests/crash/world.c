@@ -73,11 +73,10 @@ u32 world_cuts(const struct run *run, u32 index)
 
 /* --- character ---------------------------------------------------------------------- */
 
-static void random_options(struct world *w)
+void world_options(struct world *w)
 {
 	struct rnd *r = &w->rnd;
 
-	lz_options_default(&w->o);
 	w->o.policy = rnd_below(r, LZ_NR_POLICIES);
 	w->o.reset = rnd_below(r, LZ_NR_RESETS);
 	w->o.finish = rnd_below(r, LZ_NR_FINISHES);
@@ -802,7 +801,8 @@ static void format_foreign(struct world *w)
 static void life(struct world *w)
 {
 	random_geometry(w);
-	random_options(w);
+	lz_options_default(&w->o);
+	world_options(w);
 	w->d = drive_new(&w->g, rnd_u64(&w->rnd));
 	w->d->fail = world_fail;
 	w->d->ctx = w;

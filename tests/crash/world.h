@@ -300,6 +300,8 @@ struct world {
 
 void __printf(2, 3) __noreturn world_fail(void *ctx, const char *fmt, ...);
 void __printf(2, 3) world_trace(struct world *w, const char *fmt, ...);
+/* Other options for core, drawn at random. */
+void world_options(struct world *w);
 
 #define trace(w, ...)						\
 	do {							\
