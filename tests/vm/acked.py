@@ -151,14 +151,13 @@ def write(a):
                 t.sync()
                 with lock:
                     os.write(log, b"".join(RECORD.pack(b, base + n) for b in mine))
-                    if a.logsync:
-                        os.fsync(log)
                 syncs[w] += 1
                 time.sleep(rnd.random() * a.pause)
         except OSError as e:
             failed.append(e)
 
-    threads = [threading.Thread(target=work, args=(w,)) for w in range(a.workers)]
+    workers = range(a.workers) if a.only is None else [a.only]
+    threads = [threading.Thread(target=work, args=(w,)) for w in workers]
     for t in threads:
         t.start()
     for t in threads:
@@ -211,7 +210,7 @@ def main():
     p.add_argument("-b", "--blocks", type=int, default=4096)
     p.add_argument("-s", "--seed", type=int, default=1)
     p.add_argument("--pause", type=float, default=0, help="after an fsync, seconds at most")
-    p.add_argument("--logsync", action="store_true", help="fsync LOG at each record")
+    p.add_argument("--only", type=int, help="the one worker that writes")
     a = p.parse_args()
     return write(a) if a.what == "write" else check(a)
 

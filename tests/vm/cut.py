@@ -37,7 +37,7 @@ W = "/tmp/lz"
 COLD = 0.75  # of what is free at first; GC has to move it about
 COLD_CHUNK = random.Random(SEED).randbytes((1 << 20) - 8)
 NOISE = 256 << 10  # bytes, longest write
-CALM = 0.5  # seconds at most between syncs of one worker
+CALM = 0.5  # seconds at most between syncs
 HUNG = 60  # seconds
 
 MKFS = {
@@ -146,6 +146,14 @@ class Log:
     def size(self):
         return os.stat(self.path).st_size
 
+    def wait(self, size):
+        """Until it is longer than that."""
+        end = time.monotonic() + HUNG
+        while not os.path.exists(self.path) or self.size() <= size:
+            if time.monotonic() > end:
+                hangs("the first sync" if not size else "the next sync")
+            time.sleep(0.001)
+
     def gather(self, end):
         """Reads what a load left up to there; the file begins anew, with what is known."""
         os.truncate(self.path, end // acked.RECORD.size * acked.RECORD.size)
@@ -160,11 +168,12 @@ class Files:
 
     def __init__(self, where, log):
         self.a = SimpleNamespace(target=where, log=log.path, seconds=600, workers=6,
-                                 blocks=1536, seed=0, pause=0, logsync=False)
+                                 blocks=1536, seed=0, pause=0)
 
     def write(self, rnd, calm):
         self.a.seed = rnd.randrange(1 << 30)
         self.a.pause = CALM if calm else rnd.choice((0, 0.05))
+        self.a.only = rnd.randrange(1, self.a.workers) if calm else None
         acked.write(self.a)
 
     def check(self):
@@ -179,7 +188,7 @@ class Rocksdb:
     def write(self, rnd, calm):
         import rocks
 
-        rocks.write(self.path, self.log.path, 4000, 4, rnd, CALM if calm else 0)
+        rocks.write(self.path, self.log.path, 4000, 1 if calm else 4, rnd, CALM if calm else 0)
 
     def check(self):
         import rocks
@@ -235,9 +244,9 @@ class Stack:
                 if not over.is_set():
                     fail("suspend or reload, with power on: %s" % e)
 
-    def cut(self, rnd, log):
+    def cut(self, rnd, log, calm):
         """At some moment: what the drive lost, and how many commands took effect in part;
-        and the size of the log just before."""
+        and the size of the log just before. When all is calm: soon after a sync."""
         over = multiprocessing.Event()
         reloads = multiprocessing.Value("i", 0)
         # A process, not a thread: libdevmapper has lists that all its users share.
@@ -248,6 +257,8 @@ class Stack:
         elif rnd.randrange(2):
             dm.message("l", "gc %d" % rnd.randrange(1, 9))
         time.sleep(0.1 + rnd.random() * rnd.random() * 1.5)
+        if calm:
+            log.wait(log.size())
         before = log.size()
         said = dm.message("cut", "cut %d" % rnd.randrange(1 << 32))
         over.set()
@@ -279,9 +290,7 @@ def noise(where, rnd):
         pass
 
 
-def work(load, where, rnd):
-    """In calm rounds the last sync is over, and no other one makes up for it."""
-    calm = rnd.randrange(3) == 0 or "LZ_TEST_CALM" in os.environ
+def work(load, where, rnd, calm):
     if not calm:
         threading.Thread(target=noise, args=(where, random.Random(rnd.random())),
                          daemon=True).start()
@@ -326,10 +335,11 @@ def use(load_name, fs, drive, where, cuts):
     lost = 0
     for i in cuts:
         rnd = random.Random(SEED * 1000 + i)
-        pid = child(work, load, where, rnd)
-        while not os.path.exists(log.path) or log.size() == len(log.all) * 16:
-            time.sleep(0.01)
-        said, end = stack.cut(rnd, log)
+        # The last sync is over, nothing else is written, and no later one makes up for it.
+        calm = rnd.randrange(3) == 0 or "LZ_TEST_CALM" in os.environ
+        pid = child(work, load, where, rnd, calm)
+        log.wait(len(log.all) * acked.RECORD.size)
+        said, end = stack.cut(rnd, log, calm)
         status_of(pid, "the load")
         umount(where)
         stack.down()
