@@ -87,6 +87,7 @@ static void loaded_waiter(struct lz_waiter *w, int err)
 int lz_first_checkpoint(struct lz *lz)
 {
 	struct lz_waiter w = { .fn = loaded_waiter };
+	struct lz_stream *ns = lz->ns;
 	u64 i;
 
 	for (i = 0; i < lz->ztab.n[0]; i++)
@@ -98,6 +99,15 @@ int lz_first_checkpoint(struct lz *lz)
 		lz_run(lz);
 		if (w.arg)
 			break;
+		/*
+		 * A cut may spoil the ends of both the zones the log was written to, and
+		 * leave one that is free. It will do for nodes and journal.
+		 */
+		if (!lz->cmds && lz->ns != lz->js) {
+			lz->ns->zone = LZ_NONE;
+			lz->ns = lz->js;
+			continue;
+		}
 		if (!lz->cmds) {
 			lz_say(lz, 'e',
 			       "no room to write a checkpoint: %u free zones, %u of metadata",
@@ -107,6 +117,7 @@ int lz_first_checkpoint(struct lz *lz)
 		lz->ops->wait(lz->ctx);
 	}
 	lz_sync(lz);
+	lz->ns = ns;
 	lz->loading = false;
 	return w.arg == 1 && lz->mode == LZ_MODE_RW ? 0 : -EIO;
 }

@@ -927,20 +927,43 @@ static void recover_no_zone_for_journal(struct kunit *test)
 			      r->said);
 }
 
-/* One is left for the journal, and none for what else the first checkpoint writes. */
-static void recover_no_zone_for_nodes(struct kunit *test)
+/* Where the log was it cannot go on, and one zone is left. */
+static void one_zone_left(struct ram *r)
 {
-	struct ram *r = test->priv;
 	u32 left = free_zone(r), i;
 
-	KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_LONG, 10, 300), 0);
-	KUNIT_ASSERT_EQ(test, ram_flush(r), 0);
 	fill_zone(r, r->lz->js->zone);
 	fill_zone(r, r->lz->ns->zone);
 	for (i = 2; i < r->g.nr_zones; i++)
 		if (i != left && r->lz->zone[i].state == LZ_ZS_FREE)
 			r->zone[i].cond = LZ_COND_READONLY;
 	ram_cut(r);
+}
+
+/* It will do for journal and nodes. */
+static void recover_one_zone_for_log(struct kunit *test)
+{
+	struct ram *r = test->priv;
+
+	KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_LONG, 10, 300), 0);
+	KUNIT_ASSERT_EQ(test, ram_flush(r), 0);
+	one_zone_left(r);
+	ram_again(r);
+	KUNIT_EXPECT_TRUE(test, r->lz->ns != r->lz->js);
+	ram_verify(r);
+	ram_check(r);
+}
+
+/* It is too small for all that the first checkpoint writes. */
+static void recover_no_zone_for_nodes(struct kunit *test)
+{
+	struct ram *r;
+
+	ram_free(test->priv);
+	r = ram_sized(test, 1000, 8, 8, 8);
+	KUNIT_ASSERT_EQ(test, ram_format(r), 0);
+	ram_again(r);
+	one_zone_left(r);
 	KUNIT_EXPECT_EQ(test, ram_load(r, 0), -ENOSPC);
 	KUNIT_EXPECT_TRUE_MSG(test, strstr(r->said, "no room to write a checkpoint"), "(%s)",
 			      r->said);
@@ -1097,6 +1120,7 @@ static struct kunit_case recover_cases[] = {
 	KUNIT_CASE(recover_stale_zones),
 	KUNIT_CASE(recover_read_only_zones),
 	KUNIT_CASE(recover_no_zone_for_journal),
+	KUNIT_CASE(recover_one_zone_for_log),
 	KUNIT_CASE(recover_no_zone_for_nodes),
 	KUNIT_CASE(recover_bad_log_zone),
 	KUNIT_CASE(recover_smaller_budget),
