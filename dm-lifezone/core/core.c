@@ -44,22 +44,6 @@ const char *const lz_stat_names[LZ_ST_CLASS_WRITES] = {
 	[LZ_ST_ZONES_ASIDE] = "zones_set_aside",
 };
 
-/* An address may name a zone past 2^32, which must not be taken for one there is. */
-u32 lz_addr_zone(const struct lz *lz, u64 addr)
-{
-	return min_t(u64, addr >> lz->zone_shift, LZ_NONE);
-}
-
-u32 lz_addr_off(const struct lz *lz, u64 addr)
-{
-	return addr & (lz->g.zone_blocks - 1);
-}
-
-u64 lz_zone_addr(const struct lz *lz, u32 zone, u32 off)
-{
-	return ((u64)zone << lz->zone_shift) + off;
-}
-
 void lz_say(struct lz *lz, char level, const char *fmt, ...)
 {
 	char line[256];

@@ -650,9 +650,22 @@ void lz_starve(struct lz *lz);
 void lz_feed(struct lz *lz);
 int lz_sync(struct lz *lz);
 void lz_answer(struct list_head *waiters, int err);
-u32 lz_addr_zone(const struct lz *lz, u64 addr);
-u32 lz_addr_off(const struct lz *lz, u64 addr);
-u64 lz_zone_addr(const struct lz *lz, u32 zone, u32 off);
+
+/* An address may name a zone past 2^32, which must not be taken for one there is. */
+static inline u32 lz_addr_zone(const struct lz *lz, u64 addr)
+{
+	return min_t(u64, addr >> lz->zone_shift, LZ_NONE);
+}
+
+static inline u32 lz_addr_off(const struct lz *lz, u64 addr)
+{
+	return addr & (lz->g.zone_blocks - 1);
+}
+
+static inline u64 lz_zone_addr(const struct lz *lz, u32 zone, u32 off)
+{
+	return ((u64)zone << lz->zone_shift) + off;
+}
 
 /* map.c: delta, extents, look-ups */
 int lz_map_init(struct lz *lz);
