@@ -24,7 +24,7 @@ mkdir -p $cgroup
 must mount -t cgroup2 none $cgroup
 echo +memory >$cgroup/cgroup.subtree_control || fail "no memory cgroups"
 
-# Below it a device of one row, which knows how long the drive itself takes.
+# Below it a device that hands on what it gets, and knows how long the drive takes for it.
 must dmsetup create drive --table "0 $(blockdev --getsz "$DEV") linear $DEV 0"
 drive=/dev/mapper/drive
 
