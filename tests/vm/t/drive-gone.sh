@@ -87,7 +87,9 @@ must lz_remove z0
 must lz_create g0 "$dev"
 must dd if=/dev/urandom of=$top bs=1M count=40 oflag=direct conv=fsync status=none
 must dmsetup message g0 0 checkpoint
-full=$(lifezone dump "$dev" zones --json | jq -r '[.[] | select(.state == "full")][0].zone')
+# One that was opened for what has just been written, and will be written again.
+full=$(($(lifezone dump "$dev" map 5000 --json | jq '.[0].addr') / 1024))
+equal "$(lifezone dump "$dev" zones --json | jq -r ".[] | select(.zone == $full).state")" full state
 must blkzone reset --force -o $((full * 8192)) -c 1 "$dev"
 timeout 60 dd if=$top of=/dev/null bs=1M iflag=direct status=none
 timeout 60 dd if=/dev/urandom of=$top bs=1M count=40 oflag=direct conv=fsync status=none ||
