@@ -7,7 +7,8 @@ ranges.py run DEV STATE SEED OPS
 	prints the blocks mapped. STATE has for each block what it may hold: what
 	was last flushed and all since, 0 for a discard.
 ranges.py check DEV STATE
-	after a cut: every block holds one of these. Prints nothing.
+	after a cut: every block holds one of these. Prints nothing. Zeros that may have been
+	written, and be mapped, or not, are discarded.
 
 Reads go to memory that is full of something else, at any offset a drive takes.
 Where the device knows no write-zeroes the kernel writes zeros: these are mapped.
@@ -96,6 +97,9 @@ def check(may):
         fit = [v for v in may[b] if data == tag(b, v)]
         assert fit, "block %d: %r, may be %r" % (b, struct.unpack_from("<QQ", data), may[b])
         may[b] = fit[-1:]
+        if 0 in fit and -1 in fit:
+            fcntl.ioctl(fd, BLKDISCARD, struct.pack("QQ", b * BLOCK, BLOCK))
+            may[b] = [0]
     return may
 
 
