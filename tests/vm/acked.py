@@ -69,6 +69,9 @@ class Raw:
     def sync(self):
         os.fdatasync(self.fd)
 
+    def told(self, _block):
+        return "a block device"
+
     def get(self, block):
         if os.preadv(self.fd, [self.buf], block * BLOCK) != BLOCK:
             return b""
@@ -106,6 +109,14 @@ class Tree:
         except FileNotFoundError:
             return b""
         return os.pread(fd, BLOCK, block % FILE_BLOCKS * BLOCK)
+
+    def told(self, block):
+        """What there is of its file."""
+        try:
+            size = os.fstat(self.open(block, os.O_RDONLY)).st_size
+        except FileNotFoundError as e:
+            return "no file " + e.filename
+        return "block %d of a file of %g" % (block % FILE_BLOCKS, size / BLOCK)
 
 
 def target(path):
@@ -190,7 +201,8 @@ def check(a):
         elif got is None or got < want:
             lost += 1
             if lost <= 5:
-                print("block %d: version %s, acknowledged %d" % (b, got, want))
+                print("block %d: version %s, acknowledged %d; %s" % (
+                    b, got, want, trees[w].told(b)))
                 if got is None:
                     print("\n".join(data[i : i + 64].hex() for i in range(0, len(data), 64)))
         held += got is not None and got > 0
