@@ -236,6 +236,9 @@ static void lz_ops_say(void *ctx, char level, const char *line)
 	struct lz_target *lt = ctx;
 
 	switch (level) {
+	case 'f':
+		DMERR("%s: %s", lz_target_name(lt), line);
+		break;
 	case 'e':
 		DMERR_LIMIT("%s: %s", lz_target_name(lt), line);
 		break;

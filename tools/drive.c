@@ -166,7 +166,7 @@ static void host_say(void *ctx, char level, const char *line)
 
 	if (d->flags & DRIVE_SILENT)
 		return;
-	if (level == 'e')
+	if (level == 'e' || level == 'f')
 		d->said = true;
 	else if (d->flags & DRIVE_QUIET)
 		return;

@@ -123,7 +123,7 @@ void lz_set_mode(struct lz *lz, u8 mode, const char *why, int error)
 
 	if (mode <= lz->mode)
 		return;
-	lz_say(lz, 'e', "%s (error %d): device is now %s", why, error, name[mode]);
+	lz_say(lz, 'f', "%s (error %d): device is now %s", why, error, name[mode]);
 	WRITE_ONCE(lz->mode, mode);
 	lz->ops->event(lz->ctx, LZ_EV_MODE, mode);
 	lz->progress = true;
@@ -141,14 +141,16 @@ void lz_starve(struct lz *lz)
 	if (READ_ONCE(lz->gc.none_at) != (u64)atomic64_read(&lz->write_seq))
 		WRITE_ONCE(lz->gc.no_victim, false);
 	WRITE_ONCE(lz->commit_wanted, true);
-	/* Before the caller's last try; pairs with the exchange in lz_feed(). */
+	/* Before the caller's last try; pairs with the one in lz_feed(). */
 	smp_mb();
 	lz_kick(lz);
 }
 
-/* lz_feed - there may be room now. */
+/* lz_feed - there may be room now, or there never will be. */
 void lz_feed(struct lz *lz)
 {
+	/* What changed comes before the look; pairs with the one in lz_starve(). */
+	smp_mb();
 	if (!atomic_read(&lz->starved) || !atomic_xchg(&lz->starved, 0))
 		return;
 	/* They have yet to find out whether it is enough. */
@@ -157,10 +159,22 @@ void lz_feed(struct lz *lz)
 	lz->ops->resume(lz->ctx);
 }
 
+/* lz_may_write - 0, or the error of a device that is not, or no longer, written to. */
+int lz_may_write(const struct lz *lz)
+{
+	u8 mode = READ_ONCE(lz->mode);
+
+	if (likely(mode == LZ_MODE_RW))
+		return 0;
+	return mode == LZ_MODE_RO ? -EROFS : -EIO;
+}
+
 static int write_try(struct lz *lz, u8 class, u32 want, struct lz_write *w)
 {
-	int err;
+	int err = lz_may_write(lz);
 
+	if (unlikely(err))
+		return err;
 	if (unlikely(READ_ONCE(lz->pacing)) && atomic_read(&lz->credit) <= 0)
 		return -EAGAIN;
 	if (unlikely(READ_ONCE(lz->tight)))
@@ -176,20 +190,19 @@ static int write_try(struct lz *lz, u8 class, u32 want, struct lz_write *w)
 
 int lz_write_begin(struct lz *lz, u8 class, u32 want, struct lz_write *w)
 {
-	u8 mode = READ_ONCE(lz->mode);
 	int err;
 
-	if (unlikely(mode != LZ_MODE_RW))
-		return mode == LZ_MODE_RO ? -EROFS : -EIO;
 	want = min(want, lz->append_max);
 	want = min(want, lz->delta_cap / 16);
 	err = write_try(lz, class, want, w);
-	if (unlikely(err)) {
+	if (unlikely(err == -EAGAIN)) {
 		lz_starve(lz);
 		err = write_try(lz, class, want, w);
-		if (err)
-			return READ_ONCE(lz->spent) ? -ENOSPC : err;
+		if (err == -EAGAIN && READ_ONCE(lz->spent))
+			err = -ENOSPC;
 	}
+	if (unlikely(err))
+		return err;
 	if (unlikely(READ_ONCE(lz->pacing)))
 		atomic_sub(w->nblocks, &lz->credit);
 	lz_count(lz, LZ_ST_USER_WRITES, w->nblocks);

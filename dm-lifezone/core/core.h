@@ -153,7 +153,8 @@ struct lz_trace {
  * @now: a clock (ns)
  * @event: something an operator wants to know
  * @trace: a decision was taken; may be NULL
- * @say: one line for the log; level 'e' error, 'w' warning, 'i' information
+ * @say: one line for the log; level 'f' the mode gets worse, which must not be left out
+ *	among many lines, 'e' error, 'w' warning, 'i' information
  */
 struct lz_ops {
 	void (*submit)(void *ctx, struct lz_cmd *cmd);

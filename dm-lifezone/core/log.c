@@ -368,6 +368,25 @@ static bool lz_body_ok(struct lz_judge *j, const void *block)
 	}
 }
 
+/*
+ * What a write that was cut short leaves out of a block reads as zeros or ones, and
+ * as something else once its zone has been finished. Where the end of the block has
+ * nothing to say it would be whole then, all of a sudden: so something stands there.
+ */
+static void lz_end(void *block)
+{
+	const struct lz_hdr *h = block;
+	u16 type = le16_to_cpu(h->type);
+	__le64 end = cpu_to_le64(~le64_to_cpu(h->seq));
+
+	/* A node counts only once a root leads to it, which is written when it is durable. */
+	if (type == LZ_BT_NODE || type == LZ_BT_ZNODE || lz_planted(LZ_PLANT_NO_END))
+		return;
+	if (type == LZ_BT_SUPER || type == LZ_BT_ROOT ||
+	    le32_to_cpu(h->count) < lz_capacity(type, 0))
+		memcpy(block + LZ_END_OFFSET, &end, sizeof(end));
+}
+
 /**
  * lz_seal - make a block believable: fill in its header and checksum
  * @block: block of LZ_BLOCK_SIZE bytes whose body is complete
@@ -387,6 +406,7 @@ void lz_seal(void *block, const struct lz_want *w, u32 count)
 	h->seq = cpu_to_le64(w->seq);
 	h->addr = cpu_to_le64(w->addr);
 	h->index = cpu_to_le64(w->index);
+	lz_end(block);
 	h->crc = cpu_to_le32(lz_block_crc(block));
 }
 

@@ -31,6 +31,7 @@
 #define LZ_EXTENTS		16u
 #define LZ_ZRECS		64u
 #define LZ_DELTA_MIN		16u
+#define LZ_EXTENT_MIN		9u
 #define LZ_MERGE_WINDOW		2u
 #define LZ_BATCH_COMMIT		1000u
 #else
@@ -43,6 +44,7 @@
 #define LZ_EXTENTS		1024u	/* discarded extents in a delta */
 #define LZ_ZRECS		1024u
 #define LZ_DELTA_MIN		256u
+#define LZ_EXTENT_MIN		33u	/* shorter discards become single entries */
 #define LZ_MERGE_WINDOW		32u
 #define LZ_BATCH_COMMIT		8192u	/* updates after which a commit is due */
 #endif
@@ -59,12 +61,12 @@
 #define LZ_RING			8192u	/* unsummarised blocks of an open zone, at most */
 #define LZ_NODE_BUFS		2u
 #define LZ_LOG_TRIES		4u	/* zones that fail in a row are too many for the log */
+#define LZ_GC_TRIES		16u	/* zones that fail in a row are too many for GC */
 #define LZ_FINISH_TRIES		3u	/* before a zone is taken for read-only */
 #define LZ_READ_TRIES		3u	/* reads of a block by us before it is lost */
 #define LZ_LEAF_HOLD_MS		10u	/* for who had it read to look at it */
 #define LZ_BUDGET_DEFAULT	16u
 #define LZ_BUDGET_MAX		64u
-#define LZ_EXTENT_MIN		33u	/* shorter discards become single entries */
 #define LZ_RESETS_MAX		4u	/* resets in flight */
 #define LZ_GC_START		3u	/* zones above the reserve at which GC begins */
 
@@ -648,6 +650,7 @@ void lz_trace(struct lz *lz, u8 what, u32 zone, u8 class, u8 old, u8 new, u64 a,
 void lz_count(struct lz *lz, enum lz_stat st, s64 n);
 void lz_starve(struct lz *lz);
 void lz_feed(struct lz *lz);
+int lz_may_write(const struct lz *lz);
 int lz_sync(struct lz *lz);
 void lz_answer(struct list_head *waiters, int err);
 

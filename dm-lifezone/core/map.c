@@ -482,32 +482,33 @@ static int discard_extent(struct lz *lz, u64 lba, u64 n)
 	return ok ? 0 : -EAGAIN;
 }
 
+static int discard_try(struct lz *lz, u64 lba, u64 n)
+{
+	int err = lz_may_write(lz);
+
+	if (unlikely(err))
+		return err;
+	if (n >= LZ_EXTENT_MIN)
+		return discard_extent(lz, lba, n);
+	if (!lz_delta_reserve(lz, n, false))
+		return -EAGAIN;
+	lz_delta_return(lz, n - lz_map_insert(lz, lba, LZ_NOWHERE, n));
+	return 0;
+}
+
 int lz_discard(struct lz *lz, u64 lba, u64 nblocks)
 {
-	u8 mode = READ_ONCE(lz->mode);
-	int err;
+	int err = discard_try(lz, lba, nblocks);
 
-	if (unlikely(mode != LZ_MODE_RW))
-		return mode == LZ_MODE_RO ? -EROFS : -EIO;
-	if (nblocks >= LZ_EXTENT_MIN) {
-		err = discard_extent(lz, lba, nblocks);
-		if (err) {
-			/* Said first, then tried again, or a wake-up could be missed. */
-			lz_starve(lz);
-			err = discard_extent(lz, lba, nblocks);
-		}
-		if (err) {
-			lz_ckpt_want(lz);
-			return err;
-		}
-	} else {
-		if (!lz_delta_reserve(lz, nblocks, false)) {
-			lz_starve(lz);
-			if (!lz_delta_reserve(lz, nblocks, false))
-				return -EAGAIN;
-		}
-		lz_delta_return(lz, nblocks - lz_map_insert(lz, lba, LZ_NOWHERE, nblocks));
+	if (err == -EAGAIN) {
+		/* Said first, then tried again, or a wake-up could be missed. */
+		lz_starve(lz);
+		err = discard_try(lz, lba, nblocks);
 	}
+	if (err == -EAGAIN)
+		lz_ckpt_want(lz);
+	if (err)
+		return err;
 	WRITE_ONCE(lz->gc.no_victim, false);
 	lz_count(lz, LZ_ST_DISCARDS, nblocks);
 	return 0;
@@ -527,6 +528,8 @@ bool lz_map_has_entry(struct lz *lz, u64 lba)
 {
 	return delta_find(lz, shard_of(lz, lba)->active, lba);
 }
+
+static_assert(LZ_EXTENT_MIN - 1 <= LZ_DELTA_MIN - LZ_DELTA_MIN / 8, "any short discard fits");
 
 /*
  * lz_delta_reserve - room for @n entries. Users leave an eighth to GC, whose

@@ -55,6 +55,7 @@ LZ_PLANT(SHELL_RESERVATION_KEPT, 8, SHELL, "core does not hear of an append that
 LZ_PLANT(SHELL_NO_RETRY, 8, SHELL, "an append that failed once fails its write")
 LZ_PLANT(WP_NOT_ADOPTED, 9, CORE, "the write pointer is taken from the metadata")
 LZ_PLANT(TORN_NOT_FINISHED, 9, CORE, "a zone whose last block was torn is written on")
+LZ_PLANT(NO_END, 9, CORE, "a torn block may become whole when its zone is finished")
 LZ_PLANT(OPEN_NOT_FINISHED, 9, CORE, "zones a cut left open are neither adopted nor finished")
 LZ_PLANT(SHELL_TORN_UNSEEN, 9, SHELL, "a write pointer within a block is reported as past it")
 LZ_PLANT(SHORT_CRC, 10, CORE, "the checksum covers half of the block")

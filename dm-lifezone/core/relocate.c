@@ -290,7 +290,7 @@ static void slot_appended(struct lz *lz, struct lz_cmd *cmd)
 	lz_zone_aside(lz, z, cmd->error);
 	lz_zone_done(lz, z, s->w.nblocks, 0);
 	s->state = LZ_SL_RESERVE;
-	if (++s->tries == 4)
+	if (++s->tries == LZ_GC_TRIES)
 		lz_set_mode(lz, LZ_MODE_FAIL, "GC cannot write", cmd->error);
 }
 
@@ -492,8 +492,7 @@ static void gc_begin(struct lz *lz)
 		if (atomic_read(&lz->active->used) || lz->active->nr_ext)
 			lz_ckpt_want(lz);
 		WRITE_ONCE(lz->pacing, false);
-		/* Users may have GC's room now; pairs with the one in lz_starve(). */
-		smp_mb();
+		/* Users may have GC's room now. */
 		lz_feed(lz);
 		return;
 	}

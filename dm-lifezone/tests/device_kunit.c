@@ -160,6 +160,34 @@ static void device_room_meanwhile(struct kunit *test)
 	ram_check(r);
 }
 
+static void kick_and_fail(void *ctx)
+{
+	struct ram *r = ctx;
+
+	r->lz->mode = LZ_MODE_FAIL;
+	ram_ops.kick(ctx);
+}
+
+/* Nor does anybody wait for room on a device that has failed between the two. */
+static void device_failed_meanwhile(struct kunit *test)
+{
+	struct ram *r = ram_device(test, 40, 8);
+	u32 n = r->lz->delta_cap - r->lz->delta_cap / 8;
+	struct lz_ops ops = ram_ops;
+	struct lz_write w;
+
+	KUNIT_ASSERT_TRUE(test, lz_delta_reserve(r->lz, n, false));
+	r->lz->freeze_wanted = true;
+	ops.kick = kick_and_fail;
+	r->lz->ops = &ops;
+	KUNIT_EXPECT_EQ(test, lz_write_begin(r->lz, LZ_CLASS_LONG, 1, &w), -EIO);
+	r->lz->mode = LZ_MODE_RW;
+	KUNIT_EXPECT_EQ(test, lz_discard(r->lz, 0, 1), -EIO);
+	r->lz->mode = LZ_MODE_RW;
+	KUNIT_EXPECT_EQ(test, lz_discard(r->lz, 0, LZ_EXTENT_MIN), -EIO);
+	r->lz->ops = &ram_ops;
+}
+
 /* Without room for updates writers and discards wait; GC has an eighth of its own. */
 static void device_no_room_for_updates(struct kunit *test)
 {
@@ -290,6 +318,7 @@ static struct kunit_case device_cases[] = {
 	KUNIT_CASE(device_empty_leaf),
 	KUNIT_CASE(device_discard_under_way),
 	KUNIT_CASE(device_room_meanwhile),
+	KUNIT_CASE(device_failed_meanwhile),
 	KUNIT_CASE(device_no_room_for_updates),
 	KUNIT_CASE(device_no_room_for_discards),
 	KUNIT_CASE(device_no_room_for_records),

@@ -256,6 +256,35 @@ static void log_torn(struct kunit *test)
 	}
 }
 
+/* The last sectors were never written: such a block is not whole, whatever they read as. */
+static void log_missing_end(struct kunit *test)
+{
+	static const u8 kinds[] = { SUPER, ROOT, JOURNAL, LINK, SUMMARY };
+	union block *b = kunit_kzalloc(test, sizeof(*b), GFP_KERNEL);
+	struct lz_want w;
+	u32 i, at;
+
+	for (i = 0; i < ARRAY_SIZE(kinds); i++) {
+		want(kinds[i], &w);
+		for (at = 512; at < LZ_BLOCK_SIZE; at += 512) {
+			make(kinds[i], b);
+			if (nr_entries(kinds[i])) {
+				memset(b->bytes + 512, 0, LZ_BLOCK_SIZE - 512);
+				lz_seal(b, &w, 20);
+			}
+			KUNIT_EXPECT_TRUE(test, lz_valid(b, &w, NULL, 0));
+			memset(b->bytes + at, 0, LZ_BLOCK_SIZE - at);
+			KUNIT_EXPECT_FALSE(test, lz_valid(b, &w, NULL, 0));
+			memset(b->bytes + at, 0xff, LZ_BLOCK_SIZE - at);
+			KUNIT_EXPECT_FALSE(test, lz_valid(b, &w, NULL, 0));
+		}
+	}
+	/* A full one ends with its last entry. */
+	make(SUMMARY, b);
+	KUNIT_EXPECT_EQ(test, le64_to_cpu(b->summary.e[LZ_SUMMARY_ENTRIES - 1]),
+			lz_sum_pack(LZ_SUMMARY_ENTRIES - 1, 100001 - LZ_SUMMARY_ENTRIES));
+}
+
 /* One field damaged; the checksum is right. @why is all of the reason given. */
 struct damage {
 	enum kind kind;
@@ -693,6 +722,7 @@ static struct kunit_case log_cases[] = {
 	KUNIT_CASE(log_later_version),
 	KUNIT_CASE(log_single_bits),
 	KUNIT_CASE(log_torn),
+	KUNIT_CASE(log_missing_end),
 	KUNIT_CASE(log_short_reason),
 	KUNIT_CASE(log_records),
 	KUNIT_CASE(log_no_room_for_why),

@@ -159,6 +159,29 @@ static void relocate_nowhere(struct kunit *test)
 	ram_survive(r);
 }
 
+/* Zones that fail one after the other are set aside, and GC goes on in the next. */
+static void relocate_bad_zones(struct kunit *test)
+{
+	struct ram *r = holes(test);
+	struct lz_info info;
+	struct lz_zone *z;
+	u32 n = 0;
+
+	list_for_each_entry(z, &r->lz->free_list, list) {
+		if (n++ < 6)
+			r->zone[lz_zone_nr(r->lz, z)].fail = 1 << LZ_OP_APPEND;
+	}
+	KUNIT_ASSERT_GT(test, n, 6u);
+	lz_request_gc(r->lz, 1);
+	ram_elapse(r, 2000);
+	lz_get_info(r->lz, &info);
+	KUNIT_EXPECT_EQ(test, info.mode, LZ_MODE_RW);
+	KUNIT_EXPECT_EQ(test, lz_stat(r->lz, LZ_ST_ZONES_ASIDE), 6ull);
+	KUNIT_EXPECT_GT(test, lz_stat(r->lz, LZ_ST_GC_COPIES), 0ull);
+	ram_verify(r);
+	ram_check(r);
+}
+
 /* A summary of another life is not believed: the zone is cleaned all the same. */
 static void relocate_stale_summary(struct kunit *test)
 {
@@ -404,6 +427,7 @@ static struct kunit_case relocate_cases[] = {
 	KUNIT_CASE_SLOW(relocate_finish_initial),
 	KUNIT_CASE(relocate_on_request),
 	KUNIT_CASE(relocate_nowhere),
+	KUNIT_CASE(relocate_bad_zones),
 	KUNIT_CASE(relocate_stale_summary),
 	KUNIT_CASE(relocate_miscounted),
 	KUNIT_CASE(relocate_read_hiccup),

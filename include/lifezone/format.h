@@ -104,6 +104,12 @@ struct lz_hdr {
 
 #define LZ_NO_ADDR		0xffffffffffffffffull
 
+/*
+ * SUPER, ROOT, and JOURNAL and SUMMARY that are not full: the last 8 bytes hold the
+ * complement of @seq, so that a block whose last sectors are missing is never whole.
+ */
+#define LZ_END_OFFSET		(LZ_BLOCK_SIZE - 8)
+
 /**
  * struct lz_super - superblock
  * @h: header
@@ -121,6 +127,7 @@ struct lz_hdr {
  * @logical_blocks: exported capacity (blocks)
  * @spare_permille: spare space chosen at format
  * @created: seconds since 1970
+ * @pad: zero, but for the end (LZ_END_OFFSET)
  */
 struct lz_super {
 	struct lz_hdr h;
@@ -167,6 +174,7 @@ struct lz_super {
  * @map_top: addresses of the top-level map nodes
  * @ztab_top: addresses of the top-level zone table nodes
  * @stats: cumulative counters
+ * @pad: zero, but for the end (LZ_END_OFFSET)
  */
 struct lz_root {
 	struct lz_hdr h;

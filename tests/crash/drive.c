@@ -373,16 +373,20 @@ static void reset_zone(struct drive *d, struct drive_zone *z)
 	z->wp = 0;
 	z->done = 0;
 	z->durable = 0;
-	z->torn = false;
+	z->torn = 0;
 	z->meddled = false;
 	z->gen++;
 }
 
+static void fill_rest(struct drive *d, struct drive_block *b, u32 sound, u8 fill);
+
 static void finish_zone(struct drive *d, struct drive_zone *z)
 {
-	z->wp = d->g.zone_cap;
-	z->torn = false;
 	z->fill = rnd_below(&d->rnd, DRIVE_NR_FILLS);
+	if (z->torn)
+		fill_rest(d, &z->b[z->wp - 1], z->torn, z->fill);
+	z->wp = d->g.zone_cap;
+	z->torn = 0;
 	set_cond(d, z, LZ_COND_FULL);
 }
 
@@ -798,8 +802,8 @@ static u32 cut_length(struct drive *d, u32 how, bool chosen, u32 lo, u32 hi)
 	return rnd_range(&d->rnd, lo, hi);
 }
 
-/* The first @sound sectors of a block are left of it. */
-static void spoil(struct drive *d, struct drive_block *b, u32 sound)
+/* The first @sound sectors of a block are left of it, and the others read as @fill. */
+static void fill_rest(struct drive *d, struct drive_block *b, u32 sound, u8 fill)
 {
 	u8 *data;
 	u32 i;
@@ -817,7 +821,20 @@ static void spoil(struct drive *d, struct drive_block *b, u32 sound)
 	block_put(d, b->data);
 	b->data = data;
 	for (i = sound * 512; i < LZ_BLOCK_SIZE; i++)
-		data[i] = rnd_u64(&d->rnd);
+		data[i] = fill == DRIVE_FILL_GARBAGE ? rnd_u64(&d->rnd) :
+			  fill == DRIVE_FILL_ONES ? 0xff : 0;
+}
+
+static void spoil(struct drive *d, struct drive_block *b, u32 sound)
+{
+	fill_rest(d, b, sound, DRIVE_FILL_GARBAGE);
+}
+
+/* The write pointer is within the last block; what is beyond it was never written. */
+static void tear(struct drive *d, struct drive_zone *z, u32 off, u32 sound)
+{
+	fill_rest(d, &z->b[off], sound, DRIVE_FILL_ONES);
+	z->torn = sound;
 }
 
 /* A bit of a block, or all of it, is no longer what it was. */
@@ -853,10 +870,8 @@ static void cut_zone(struct drive *d, struct drive_zone *z, u32 how, bool chosen
 			keep = cut_length(d, how, chosen, z->durable, z->data);
 	}
 	if (z->cond == LZ_COND_OPEN) {
-		if (d->loss == DRIVE_TEARS && keep < z->data && rnd_below(&d->rnd, 2)) {
-			spoil(d, &z->b[keep++], rnd_range(&d->rnd, 1, 7));
-			z->torn = true;
-		}
+		if (d->loss == DRIVE_TEARS && keep < z->data && rnd_below(&d->rnd, 2))
+			tear(d, z, keep++, rnd_range(&d->rnd, 1, 7));
 		drop_blocks(d, z, keep);
 		z->wp = keep;
 		if (!keep)
@@ -975,12 +990,12 @@ static struct drive_zone zone_left(const struct drive *d, u32 zone, const struct
 		z.wp = 0;
 		z.data = 0;
 		z.cond = LZ_COND_EMPTY;
-		z.torn = false;
+		z.torn = 0;
 	} else if (left->finish) {
 		z.wp = d->g.zone_cap;
 		z.data = left->keep;
 		z.cond = LZ_COND_FULL;
-		z.torn = false;
+		z.torn = 0;
 	} else if (left->keep < z.data) {
 		/* A zone that was finished stays full. */
 		if (z.cond != LZ_COND_FULL || z.data == d->g.zone_cap) {
@@ -990,7 +1005,7 @@ static struct drive_zone zone_left(const struct drive *d, u32 zone, const struct
 		z.data = left->keep;
 	}
 	if (left->torn) {
-		z.torn = true;
+		z.torn = left->sound;
 		z.cond = LZ_COND_OPEN;
 	}
 	if (left->cond)
@@ -1017,7 +1032,8 @@ void drive_cut_exact(struct drive *d, const struct drive_left *left)
 		if (left[i].sound) {
 			/* The same rubbish each time. */
 			rnd_seed(&d->rnd, i, z.data);
-			spoil(d, &z.b[z.data - 1], left[i].sound);
+			fill_rest(d, &z.b[z.data - 1], left[i].sound,
+				  left[i].torn ? DRIVE_FILL_ONES : DRIVE_FILL_GARBAGE);
 			z.b[z.data - 1].tag = left_tag(&z, z.data - 1, &left[i]);
 		}
 		none_in_flight(&z);
@@ -1088,7 +1104,7 @@ void drive_restore(struct drive *d, const void *buf)
 static u64 zone_hash(const struct drive_zone *z, u32 zone, const struct drive_left *left)
 {
 	u64 head = rnd_mix(((u64)z->wp << 32 | z->data << 16 | z->durable << 8 | z->done) +
-			   ((u64)zone << 48 | z->fault << 5 | z->cond << 1 | z->torn));
+			   ((u64)zone << 48 | z->torn << 8 | z->fault << 5 | z->cond << 1));
 	u64 h = head;
 	u32 j;
 

@@ -115,7 +115,7 @@ enum drive_error {
  * @cond: enum lz_zone_cond
  * @fill: enum drive_fill, for @data..@wp
  * @fault: enum drive_fault
- * @torn: the write pointer is within the last block
+ * @torn: the write pointer is within the last block: sectors of it that are written
  * @meddled: somebody else has reset it, and the host not since
  * @stopped: scratch of a cut: a write in it was torn
  * @reads: commands in flight
@@ -134,7 +134,7 @@ struct drive_zone {
 	u8 cond;
 	u8 fill;
 	u8 fault;
-	bool torn;
+	u8 torn;
 	bool meddled;
 	bool stopped;
 	u32 reads;

@@ -215,7 +215,7 @@ static void host_say(void *ctx, char level, const char *line)
 	struct world *w = ctx;
 
 	trace(w, "says     %c: %s", level, line);
-	w->said |= level == 'e';
+	w->said |= level == 'e' || level == 'f';
 	/* Space would be lost. */
 	if (strstr(line, "counted that the map"))
 		w->damaged = true;

@@ -235,6 +235,8 @@ static void print_failure(const struct failure *f)
 		printf(" --trials %u", current.trials);
 	if (current.lives)
 		printf(" --lives %u", current.lives);
+	if (current.deep || current.small)
+		printf(" --%s", current.deep ? "deep" : "small");
 	if (lz_plant)
 		printf(" --plant %s", plant_name(lz_plant));
 	putchar('\n');
@@ -326,7 +328,7 @@ static void usage(void)
 {
 	printf("lzcrash [--cuts N] [--seed S] [--jobs J] [--seconds S]\n"
 	       "        [--world W [--trace | --trace-from CUT]] [--plant NAME] [--suite]\n"
-	       "        [--trials N] [--lives N] [--export DIR [--every CUTS]] [--deep]\n"
+	       "        [--trials N] [--lives N] [--export DIR [--every CUTS]] [--deep | --small]\n"
 	       "lzcrash --plants\n");
 }
 
@@ -348,6 +350,7 @@ int main(int argc, char **argv)
 		{ "export", required_argument, NULL, 'x' },
 		{ "every", required_argument, NULL, 'n' },
 		{ "deep", no_argument, NULL, 'D' },
+		{ "small", no_argument, NULL, 'm' },
 		{ "help", no_argument, NULL, 'h' },
 		{ }
 	};
@@ -394,6 +397,9 @@ int main(int argc, char **argv)
 			break;
 		case 'D':
 			current.deep = true;
+			break;
+		case 'm':
+			current.small = true;
 			break;
 		case 'n':
 			current.every = max(1ul, strtoul(optarg, NULL, 0));

@@ -106,11 +106,11 @@ static void random_geometry(struct world *w)
 	 * another: old leaves lie about in the log and have to be cleaned out.
 	 */
 	/* Seldom, as it takes so long to look at every block. */
-	w->deep = !rnd_below(r, 50) || w->run->deep;
+	w->deep = (!rnd_below(r, 50) && !w->run->small) || w->run->deep;
 	if (w->deep)
 		w->trials = min(w->trials, 10u);
-	w->wide = w->deep || !rnd_below(r, 12);
-	w->scattered = !w->wide && !rnd_below(r, 6);
+	w->wide = w->deep || (!rnd_below(r, 12) && !w->run->small);
+	w->scattered = !w->wide && !rnd_below(r, 6) && !w->run->small;
 	w->long_journal = w->scattered && rnd_below(r, 2);
 	w->faulty = !rnd_below(r, 3);
 	w->log_fails = w->faulty && rnd_below(r, 2);
@@ -121,7 +121,10 @@ static void random_geometry(struct world *w)
 		shift = rnd_range(r, 4, 6) + !rnd_below(r, 8);
 		memset(&w->g, 0, sizeof(w->g));
 		w->g.nr_zones = rnd_range(r, 24, 48);
-		if (w->deep) {
+		if (w->run->small) {
+			shift = rnd_range(r, 3, 4);
+			w->g.nr_zones = rnd_range(r, 18, 28);
+		} else if (w->deep) {
 			shift = 9;
 			w->g.nr_zones = rnd_range(r, 310, 400);
 		} else if (w->wide) {
@@ -167,6 +170,9 @@ static void random_geometry(struct world *w)
 	if (w->faulty)
 		w->faults = w->log_fails ? min(8u, 1 + spare_zones(w)) :
 				1 + rnd_below(r, spare_zones(w) / 2 + 1);
+	/* Of few zones each counts. */
+	if (w->run->small)
+		w->faults = min(w->faults, spare_zones(w));
 	w->max_leaves = rnd_below(r, 2) ? rnd_range(r, 1, 4) : 0;
 }
 

@@ -50,6 +50,7 @@ struct tally {
  * @export: folder in which the drive is left as cuts leave it; NULL: none
  * @every: at each so many cuts
  * @deep: with a map of more than one level of nodes, whatever is drawn
+ * @small: on drives of at most 28 zones of 8 or 16 blocks, whatever is drawn
  */
 struct run {
 	u64 seed;
@@ -60,6 +61,7 @@ struct run {
 	const char *export;
 	u32 every;
 	bool deep;
+	bool small;
 };
 
 /* Cuts of the world @index of a campaign like @run, at least. */

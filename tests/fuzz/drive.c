@@ -290,7 +290,7 @@ static void host_say(void *ctx, char level, const char *line)
 
 	if (!*line || strpbrk(line, "\n\r"))
 		fuzz_wrong("not one line: '%s'", line);
-	f->errors += level == 'e';
+	f->errors += level == 'e' || level == 'f';
 	if (getenv("FUZZ_SAY"))
 		fprintf(stderr, "%c: %s\n", level, line);
 }
