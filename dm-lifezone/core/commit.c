@@ -65,9 +65,10 @@ static void add_map(struct lz *lz, u64 lba, u64 addr)
 {
 	struct lz_commit *c = &lz->commit;
 	bool nowhere = addr == LZ_NOWHERE, was = c->run_addr == LZ_NOWHERE;
+	/* A longer one would be an extent at replay, and of these there are so many at most. */
+	u32 most = nowhere ? LZ_EXTENT_MIN - 1 : LZ_JREC_LEN_MAX;
 
-	if (c->run_len && c->run_len < LZ_JREC_LEN_MAX &&
-	    nowhere == was) {
+	if (c->run_len && c->run_len < most && nowhere == was) {
 		if (lba == c->run_lba + c->run_len &&
 		    (nowhere || addr == c->run_addr + c->run_len ||
 		     lz_planted(LZ_PLANT_JOURNAL_RUN_UNCHECKED))) {

@@ -48,6 +48,16 @@ static int bad_record(struct lz *lz, const struct lz_jrec *rec, const char *what
 	return -EUCLEAN;
 }
 
+/* Is there room for the entries of blocks [lba, lba + n)? Those that are there need none. */
+static bool replay_fits(struct lz *lz, u64 lba, u32 n)
+{
+	u32 left = 2 * lz->delta_cap - atomic_read(&lz->active->used), need = n;
+
+	for (; need > left && n; lba++, n--)
+		need -= lz_map_has_entry(lz, lba);
+	return need <= left;
+}
+
 static int replay_map(struct lz *lz, const struct lz_jrec *rec, struct lz_replay *r)
 {
 	u64 lba = lz_jrec_lba(rec), addr = lz_jrec_b(rec);
@@ -57,7 +67,7 @@ static int replay_map(struct lz *lz, const struct lz_jrec *rec, struct lz_replay
 	if (lba + len > lz->si.logical_blocks || zone < 2 || zone >= lz->si.nr_zones ||
 	    off + len > lz->g.zone_cap)
 		return bad_record(lz, rec, "past the device or the drive");
-	if (atomic_read(&lz->active->used) + len > 2 * lz->delta_cap)
+	if (!replay_fits(lz, lba, len))
 		return bad_record(lz, rec, "more updates than a journal may hold");
 	z = &lz->zone[zone];
 	r->name = lz_grow(r->name, &r->max_name, r->nr_name + 1, sizeof(*r->name));
@@ -81,7 +91,7 @@ static int replay_discard(struct lz *lz, const struct lz_jrec *rec)
 			return bad_record(lz, rec, "more discards than a journal may hold");
 		return 0;
 	}
-	if (atomic_read(&lz->active->used) + n > 2 * lz->delta_cap)
+	if (!replay_fits(lz, lba, n))
 		return bad_record(lz, rec, "more updates than a journal may hold");
 	lz_map_insert(lz, lba, LZ_NOWHERE, n);
 	return 0;

@@ -277,9 +277,35 @@ static void journal_too_many_updates(struct kunit *test)
 	lz_jrec_pack(&j->r[0], LZ_JR_DISCARD, 2 * f->cap, 0, LZ_EXTENT_MIN - 1);
 	ram_reseal(&j->h, 1);
 	refused(f, "more updates than a journal may hold");
-	/* Without it. */
-	ram_reseal(&j->h, 0);
+	/* Of blocks that are among them. */
+	lz_jrec_pack(&j->r[0], LZ_JR_DISCARD, 2 * f->cap - LZ_EXTENT_MIN, 0, LZ_EXTENT_MIN - 1);
+	ram_reseal(&j->h, 1);
 	KUNIT_EXPECT_EQ_MSG(test, ram_load(f->r, 0), 0, "(%s)", f->r->said);
+}
+
+/* What was discarded in pieces is not one extent after a cut. */
+static void journal_discards_side_by_side(struct kunit *test)
+{
+	struct ram *r = ram_device(test, 40, 8);
+	u32 step = LZ_EXTENT_MIN - 1, blocks = 0, lba, n;
+	struct forged *f;
+
+	KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_LONG, 0, 8 * step), 0);
+	KUNIT_ASSERT_EQ(test, ram_flush(r), 0);
+	for (lba = 0; lba < 8 * step; lba += step)
+		KUNIT_ASSERT_EQ(test, ram_discard(r, lba, step), 0);
+	KUNIT_ASSERT_EQ(test, ram_flush(r), 0);
+	f = forge(r);
+	for (n = 0; n < le32_to_cpu(f->j->h.count); n++) {
+		const struct lz_jrec *rec = &f->j->r[n];
+
+		if (lz_jrec_type(rec) != LZ_JR_DISCARD)
+			continue;
+		KUNIT_EXPECT_LT(test, lz_jrec_b(rec), (u64)LZ_EXTENT_MIN);
+		blocks += lz_jrec_b(rec);
+	}
+	KUNIT_EXPECT_EQ(test, blocks, 8 * step);
+	good(f);
 }
 
 static void journal_too_many_discards(struct kunit *test)
@@ -306,6 +332,7 @@ static struct kunit_case journal_cases[] = {
 	KUNIT_CASE(journal_commit_without_end),
 	KUNIT_CASE(journal_endless_commit),
 	KUNIT_CASE(journal_too_many_updates),
+	KUNIT_CASE(journal_discards_side_by_side),
 	KUNIT_CASE(journal_too_many_discards),
 	{}
 };
