@@ -213,12 +213,12 @@ PY
 	echo "$n"
 }
 
-# nowait STEP [KEY VALUE...]: nowait.py on the formatted DEV with these options;
+# nowait STEP AGAIN [KEY VALUE...]: nowait.py on the formatted DEV with these options;
 # its counts in $reads, $reads_again, $writes, $writes_again
 # shellcheck disable=SC2034	# for the tests
 nowait() {
-	local step=$1
-	shift
+	local step=$1 again=$2
+	shift 2
 	must lz_create n "$DEV" "$@"
 	must blkdiscard /dev/mapper/n
 	# What is in the delta needs no leaf.
@@ -229,7 +229,7 @@ nowait() {
 		sleep 0.3
 	done &
 	local saver=$!
-	must tests/vm/nowait.py /dev/mapper/n "$step" 3000 "$W/saved" >"$W/counts"
+	must tests/vm/nowait.py /dev/mapper/n "$step" 3000 "$W/saved" "$again" >"$W/counts"
 	rm "$W/going"
 	wait $saver
 	read -r reads reads_again writes writes_again <"$W/counts"

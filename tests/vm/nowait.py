@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# nowait.py DEV STEP REQUESTS SAVED: reads and writes of each STEPth block and up to
+# nowait.py DEV STEP REQUESTS SAVED AGAIN: reads and writes of each STEPth block and up to
 # three after it, most with RWF_NOWAIT, which must not keep their submitter and
 # must be done right, or answered with EAGAIN at once and nothing done.  Prints
 # what became of those: read, read EAGAIN, written, write EAGAIN.  The file SAVED
 # grows with each checkpoint; now and then one is waited for, however slow the machine.
+# As long as there were fewer than AGAIN such answers to reads, or to writes, there are
+# more requests, ten times as many at most.
 #
 # DEV must not lie on a driver that sleeps itself when it is given a request, as
 # null_blk does with its contents in RAM.
@@ -91,7 +93,9 @@ for k in keys:		# so that there is something, and all leaves have been used
 saved()
 for k in keys:
     run(k, 1, 0, 0)
-for i in range(requests):
+for i in range(10 * requests):
+    if i >= requests and min(counts[0, 0], counts[1, 0]) >= int(sys.argv[5]):
+        break
     if not i % 500:
         saved()
     run(rnd.choice(keys), rnd.choice((1, 1, 1, 4)), rnd.randrange(2), rnd.choice((0, NOWAIT, NOWAIT, NOWAIT)))

@@ -11,7 +11,7 @@ echo 4 >/sys/block/nvme0n1/queue/nr_requests || fail "nr_requests"
 fio --name=busy --filename="$DEV" --direct=1 --rw=randread --bs=64k --ioengine=libaio \
 	--iodepth=16 --time_based --runtime=150 --minimal >/dev/null 2>&1 &
 busy=$!
-nowait 1 map_cache_mb 0
+nowait 1 20 map_cache_mb 0
 kill $busy
 [ "$reads_again" -gt 10 ] || fail "$reads_again reads found the drive busy: nothing is shown"
 [ "$writes_again" -gt 10 ] || fail "$writes_again writes found no space: nothing is shown"
