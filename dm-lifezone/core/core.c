@@ -326,6 +326,8 @@ static void watch_space(struct lz *lz)
 	unsigned long flags;
 
 	spin_lock_irqsave(&lz->place_lock, flags);
+	if (lz_free_for(lz, false))
+		lz->lent = 0;
 	free = lz_free_for(lz, true);
 	spin_unlock_irqrestore(&lz->place_lock, flags);
 	if (free < low && !lz->low_said)
@@ -397,6 +399,29 @@ static bool is_quiet(struct lz *lz)
 }
 
 /*
+ * Log zones that failed for good are replaced by free ones, at the worst by those GC had
+ * in reserve, and then it stands still in the midst of garbage. What is kept for the log
+ * is meant for trees as large as they can be: GC may have what the log is far from
+ * needing, zone by zone, until users have some again.
+ */
+static bool lend(struct lz *lz)
+{
+	unsigned long flags;
+	bool lent;
+
+	if (lz->gc.state == LZ_GC_IDLE ||
+	    lz_log_free(lz) < lz_log_worst(lz) + 4ull * lz->g.zone_cap)
+		return false;
+	spin_lock_irqsave(&lz->place_lock, flags);
+	lent = !lz_free_for(lz, true);
+	lz->lent += lent;
+	spin_unlock_irqrestore(&lz->place_lock, flags);
+	if (lent)
+		lz_kick(lz);
+	return lent;
+}
+
+/*
  * @starved: somebody found no room before the last round, in which nothing moved. For
  * want of room in the log they only wait for somebody's flush.
  */
@@ -413,7 +438,7 @@ static void watch_room(struct lz *lz, bool starved)
 	if (!quiet || !starved || lz->tight)
 		return;
 	lost = lz_zones_lost(lz);
-	if (!lost)
+	if (!lost || lend(lz))
 		return;
 	if (!lz->spent)
 		lz_say(lz, 'e', "no space is left: %u zones cannot be written or cleaned", lost);

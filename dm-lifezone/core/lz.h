@@ -636,6 +636,7 @@ struct lz {
 	atomic_t credit;		/* blocks users may write while GC is behind */
 	bool pacing;
 	bool tight;			/* the metadata log must first be tidied */
+	u32 lent;			/* zones kept for the log that GC may open */
 	atomic64_t write_seq;
 	u64 stall_since;
 	lz_count_t stat[LZ_NR_STATS];

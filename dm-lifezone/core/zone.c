@@ -55,7 +55,9 @@ u32 lz_free_for(struct lz *lz, bool gc)
 
 	if (lz_planted(LZ_PLANT_META_RESERVE_TAKEN))
 		keep = 0;
-	if (!gc && !lz_planted(LZ_PLANT_GC_RESERVE_TAKEN))
+	if (gc)
+		keep -= min(keep, lz->lent);
+	else if (!lz_planted(LZ_PLANT_GC_RESERVE_TAKEN))
 		keep += lz->si.gc_zones;
 	return lz->nr_free > keep ? lz->nr_free - keep : 0;
 }

@@ -144,11 +144,30 @@ static void room_not_paced(struct kunit *test)
 	lz_write_fail(r->lz, &w, -EIO);
 }
 
+/* GC's own zones are gone, and there is garbage: it gets what the log does not need. */
+static void room_lent(struct kunit *test)
+{
+	struct ram *r = ram_device(test, 60, 8);
+	u32 state = 3, all = r->si.logical_blocks, i;
+
+	KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_LONG, 0, all), 0);
+	for (i = 0; i < all; i++)
+		KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_LONG, ram_random(&state, all), 1), 0);
+	while (lz_free_for(r->lz, true))
+		lz_zone_take_free(r->lz, false)->state = LZ_ZS_BAD;
+	for (i = 0; i < 20 * r->g.zone_cap; i++)
+		KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_LONG, ram_random(&state, all), 1), 0);
+	KUNIT_EXPECT_PTR_EQ(test, strstr(r->said, "no space"), NULL);
+	KUNIT_EXPECT_EQ(test, r->lz->lent, 0u);
+	ram_verify(r);
+}
+
 static struct kunit_case room_cases[] = {
 	KUNIT_CASE(room_waits_for_reader),
 	KUNIT_CASE(room_waits_not_for_gc),
 	KUNIT_CASE(room_tight),
 	KUNIT_CASE(room_not_paced),
+	KUNIT_CASE(room_lent),
 	{}
 };
 
