@@ -139,6 +139,11 @@ void lz_place(const struct lz_place_in *in, struct lz_place_out *out);
  */
 u64 lz_victim_score(enum lz_victim how, u32 valid, u32 cap, u64 age);
 
+u64 lz_victim_mdc(u32 valid, u32 cap, int rate);
+
+/* Log2 of @v, which is not 0, in 256ths. */
+u32 lz_log2(u64 v);
+
 /*
  * lz_victim_worth - does cleaning a zone with @valid blocks gain enough? @room:
  * data blocks a fresh zone holds (its capacity less the summaries); @pressed:

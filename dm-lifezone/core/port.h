@@ -16,6 +16,7 @@
 #include <linux/bitops.h>
 #include <linux/crc32c.h>
 #include <linux/errno.h>
+#include <linux/gcd.h>
 #include <linux/kernel.h>
 #include <linux/kstrtox.h>
 #include <linux/list.h>

@@ -23,6 +23,7 @@ typedef uint8_t u8;
 typedef uint16_t u16;
 typedef uint32_t u32;
 typedef uint64_t u64;
+typedef int16_t s16;
 typedef int32_t s32;
 typedef int64_t s64;
 
@@ -60,14 +61,27 @@ typedef int64_t s64;
 #define min_t(t, a, b)		({ t __a = (a); t __b = (b); __a < __b ? __a : __b; })
 #define max_t(t, a, b)		({ t __a = (a); t __b = (b); __a > __b ? __a : __b; })
 #define clamp_t(t, v, lo, hi)	min_t(t, max_t(t, v, lo), hi)
+#define clamp(v, lo, hi)	min(max(v, lo), hi)
 #define DIV_ROUND_UP(a, b)	(((a) + (b) - 1) / (b))
 #define div_u64(a, b)		((u64)(a) / (b))
+#define div_s64(a, b)		((s64)(a) / (s32)(b))
 #define div64_u64(a, b)		((u64)(a) / (b))
 #define ilog2(x)		(63 - __builtin_clzll((u64)(x)))
 #define is_power_of_2(x)	((x) && !((x) & ((x) - 1)))
 static inline u64 roundup_pow_of_two(u64 x)
 {
 	return x <= 1 ? 1 : 1ull << (64 - __builtin_clzll(x - 1));
+}
+
+static inline unsigned long gcd(unsigned long a, unsigned long b)
+{
+	while (b) {
+		unsigned long rest = a % b;
+
+		a = b;
+		b = rest;
+	}
+	return a;
 }
 
 #define container_of(p, t, m)	((t *)((char *)(p) - offsetof(t, m)))

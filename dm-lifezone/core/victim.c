@@ -55,6 +55,22 @@ static u32 lz_root(u64 x)
 }
 
 /**
+ * lz_log2 - the logarithm of a number
+ * @v: the number, not 0
+ *
+ * Return: log2 of @v in 256ths, wrong by at most 3 of them.
+ */
+u32 lz_log2(u64 v)
+{
+	u32 n = ilog2(v), m = n > 16 ? v >> (n - 16) : v << (16 - n);
+
+	/* log2(1 + x) is about x + 0.344 x (1 - x). */
+	m &= 0xffff;
+	m += (u64)m * (65536 - m) / 65536 * 22544 / 65536;
+	return n << 8 | m >> 8;
+}
+
+/**
  * lz_victim_score - how well a zone serves as victim
  * @how: the rule
  * @valid: valid blocks in the zone
@@ -77,6 +93,25 @@ u64 lz_victim_score(enum lz_victim how, u32 valid, u32 cap, u64 age)
 	/* One is added, or zones written just now would all score alike. */
 	root = lz_root((min_t(u64, age, LZ_AGE_MAX) + 1) << 2 * LZ_ROOT_SHIFT);
 	return gain * root;
+}
+
+/**
+ * lz_victim_mdc - the same, where it is known how fast the zone's blocks die
+ * @valid: valid blocks in the zone
+ * @cap: capacity of the zone (blocks, up to LZ_ZONE_BLOCKS_MAX)
+ * @rate: log2 of the mean rate at which its blocks are written, in 256ths
+ *
+ * Minimum declining cost (Lomet and Luo, Efficiently Reclaiming Space in a Log Structured
+ * Store, ICDE 2021): (1 - u)^2 / (u f), the zone whose cost would sink least by waiting.
+ *
+ * Return: larger is better; 0 where nothing is to be gained.
+ */
+u64 lz_victim_mdc(u32 valid, u32 cap, int rate)
+{
+	if (valid >= cap)
+		return 0;
+	/* Rates are within 2^-64 and 2^64, and blocks within 2^31. */
+	return (128 << 8) + 2 * lz_log2(cap - valid) - lz_log2(max(valid, 1u)) - rate;
 }
 
 /**

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Lifetime by inference: how soon a block is likely to be written again, from how it
+ * was written before. Two bytes a block.
+ */
+#ifndef LIFEZONE_LIFE_H
+#define LIFEZONE_LIFE_H
+
+#include "policy.h"
+
+#define LZ_LIFE_BINS	24u	/* of each of the two marks */
+#define LZ_LIFE_SUB_SHIFT	3	/* a bin is 2^3 ticks */
+
+/**
+ * struct lz_life - what is known of all blocks
+ * @blocks: how many
+ * @mark: by block, the recent mark in bits 0-7, the lasting one in bits 8-15; see life.c
+ * @clock: blocks written by users
+ * @shift: the recent mark's time constant is 2^@shift blocks written
+ * @probe: block looked at last
+ * @stride: from one looked at to the next (blocks)
+ * @due: clock at which @rate is made anew
+ * @seen: blocks looked at, by their marks, in 16ths, old ones fading
+ * @written: blocks written, by their marks before, the same
+ * @rate: by marks, log2 of how often such a block is written, in 256ths; 0 is the mean
+ *	of all blocks
+ */
+struct lz_life {
+	u64 blocks;
+	u16 *mark;
+	u64 clock;
+	u32 shift;
+	u64 probe;
+	u64 stride;
+	u64 due;
+	u64 seen[LZ_LIFE_BINS][LZ_LIFE_BINS];
+	u64 written[LZ_LIFE_BINS][LZ_LIFE_BINS];
+	s16 rate[LZ_LIFE_BINS][LZ_LIFE_BINS];
+};
+
+/**
+ * struct lz_life_sum - the marks of the blocks of a zone
+ * @n: blocks
+ * @recent: sum of their recent marks (ticks)
+ * @lasting: sum of their lasting marks (ticks)
+ */
+struct lz_life_sum {
+	u32 n;
+	s64 recent;
+	s64 lasting;
+};
+
+int lz_life_init(struct lz_life *l, u64 blocks);
+void lz_life_exit(struct lz_life *l);
+void lz_life_write(struct lz_life *l, u64 lba);
+int lz_life_rate(const struct lz_life *l, u64 lba);
+u32 lz_life_group(int rate, u32 groups);
+void lz_life_add(const struct lz_life *l, struct lz_life_sum *sum, u64 lba);
+int lz_life_zone_rate(const struct lz_life *l, const struct lz_life_sum *sum);
+
+#endif /* LIFEZONE_LIFE_H */

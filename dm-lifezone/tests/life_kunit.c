@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Lifetime by inference: what is learnt of loads whose rates are known. */
+#include "../core/life.h"
+#include "ram.h"
+
+#define BLOCKS	10000u
+#define HOT	(BLOCKS / 20)
+#define OCTAVE	256	/* of rates */
+
+static struct lz_life *life(struct kunit *test)
+{
+	struct lz_life *l = kunit_kzalloc(test, sizeof(*l), GFP_KERNEL);
+
+	KUNIT_ASSERT_EQ(test, lz_life_init(l, BLOCKS), 0);
+	test->priv = l;
+	return l;
+}
+
+static void life_exit(struct kunit *test)
+{
+	if (test->priv)
+		lz_life_exit(test->priv);
+}
+
+static void uniform(struct lz_life *l, u32 *state, u32 writes)
+{
+	while (writes--)
+		lz_life_write(l, ram_random(state, BLOCKS));
+}
+
+static void fill(struct lz_life *l)
+{
+	u32 i;
+
+	for (i = 0; i < BLOCKS; i++)
+		lz_life_write(l, i);
+}
+
+/* Of ten writes nine go to the twentieth of the blocks from @from on. */
+static void hot(struct lz_life *l, u32 *state, u32 from, u32 writes)
+{
+	while (writes--)
+		lz_life_write(l, ram_random(state, 10) ? from + ram_random(state, HOT) :
+			      ram_random(state, BLOCKS));
+}
+
+/* The mean rate of some blocks. */
+static int mean(const struct lz_life *l, u32 from, u32 n)
+{
+	int sum = 0;
+	u32 i;
+
+	for (i = 0; i < n; i++)
+		sum += lz_life_rate(l, from + i);
+	return sum / (int)n;
+}
+
+static void life_log2(struct kunit *test)
+{
+	u32 i;
+
+	for (i = 0; i < 64; i++)
+		KUNIT_EXPECT_EQ(test, lz_log2(1ull << i), i * OCTAVE);
+	for (i = 1; i < 100000; i++) {
+		KUNIT_ASSERT_LE(test, lz_log2(i), lz_log2(i + 1));
+		KUNIT_ASSERT_EQ(test, lz_log2(i) + OCTAVE, lz_log2(2ull * i));
+	}
+	/* 1.5850, 2.8074 and 19.9316 */
+	KUNIT_EXPECT_LE(test, abs((int)lz_log2(3) - 406), 3);
+	KUNIT_EXPECT_LE(test, abs((int)lz_log2(7) - 719), 3);
+	KUNIT_EXPECT_LE(test, abs((int)lz_log2(1000000) - 5102), 3);
+}
+
+/* Nothing is known: all blocks are alike. In a fill what was not yet written is to come. */
+static void life_new(struct kunit *test)
+{
+	struct lz_life *l = life(test);
+	u32 i;
+
+	for (i = 0; i < BLOCKS; i++)
+		KUNIT_ASSERT_EQ(test, lz_life_rate(l, i), 0);
+	for (i = 0; i < BLOCKS / 2; i++)
+		lz_life_write(l, i);
+	KUNIT_EXPECT_LT(test, mean(l, 0, BLOCKS / 2), 0);
+	KUNIT_EXPECT_GT(test, mean(l, BLOCKS / 2, BLOCKS / 2), 0);
+}
+
+/* A load without differences is seen to have none, whatever chance did. */
+static void life_uniform(struct kunit *test)
+{
+	struct lz_life *l = life(test);
+	u32 state = 5, i, other = 0;
+
+	uniform(l, &state, 20 * BLOCKS);
+	for (i = 0; i < BLOCKS; i++)
+		other += lz_life_group(lz_life_rate(l, i), 11) != lz_life_group(0, 11);
+	KUNIT_EXPECT_LT(test, other, BLOCKS / 100);
+}
+
+/* True rates are 18.05 and 0.1 times the mean: log2 4.17 and -3.32. */
+static void life_hot(struct kunit *test)
+{
+	struct lz_life *l = life(test);
+	u32 state = 6;
+
+	fill(l);
+	hot(l, &state, 0, 10 * BLOCKS);
+	KUNIT_EXPECT_LT(test, abs(mean(l, 0, HOT) - 1068), OCTAVE / 4);
+	KUNIT_EXPECT_LT(test, abs(mean(l, HOT, BLOCKS - HOT) + 850), OCTAVE / 4);
+}
+
+/* What becomes hot is known for it before all of the device could be written once. */
+static void life_moves(struct kunit *test)
+{
+	struct lz_life *l = life(test);
+	u32 state = 7, from = 0, i;
+
+	for (i = 0; i < 16; i++, from += HOT)
+		hot(l, &state, from, BLOCKS);
+	hot(l, &state, from, BLOCKS / 4);
+	KUNIT_EXPECT_GT(test, mean(l, from, HOT), 3 * OCTAVE);
+	/* Those that were hot until then look so for a while, not for long. */
+	KUNIT_EXPECT_LT(test, mean(l, from - HOT, HOT), mean(l, from, HOT) - OCTAVE);
+	hot(l, &state, from, BLOCKS / 2);
+	KUNIT_EXPECT_LT(test, mean(l, from - HOT, HOT), 0);
+}
+
+/* Marks are kept modulo 256: a block not written for long does not come round. */
+static void life_forgotten(struct kunit *test)
+{
+	struct lz_life *l = life(test);
+	u32 state = 8, turn, i;
+
+	fill(l);
+	for (turn = 0; turn < 150; turn++) {
+		for (i = 0; i < BLOCKS; i++)
+			lz_life_write(l, ram_random(&state, HOT));
+		if (turn < 10)
+			continue;
+		for (i = HOT; i < BLOCKS; i += 7)
+			KUNIT_ASSERT_LT(test, lz_life_rate(l, i), -2 * OCTAVE);
+	}
+}
+
+/* A zone's rate is that of its blocks, and sinks as they are not written. */
+static void life_zone(struct kunit *test)
+{
+	struct lz_life *l = life(test);
+	struct lz_life_sum old = {}, cold = {}, now = {};
+	u32 state = 9, i;
+
+	fill(l);
+	hot(l, &state, 0, 10 * BLOCKS);
+	for (i = 0; i < HOT; i++) {
+		lz_life_add(l, &old, i);
+		lz_life_add(l, &cold, BLOCKS / 2 + i);
+	}
+	KUNIT_EXPECT_LT(test, abs(lz_life_zone_rate(l, &old) - mean(l, 0, HOT)), OCTAVE);
+	KUNIT_EXPECT_LT(test, lz_life_zone_rate(l, &cold), -2 * OCTAVE);
+	for (i = 0; i < 8; i++)
+		hot(l, &state, HOT * (i + 1), BLOCKS);
+	for (i = 0; i < HOT; i++)
+		lz_life_add(l, &now, HOT * 8 + i);
+	KUNIT_EXPECT_GT(test, lz_life_zone_rate(l, &now), 2 * OCTAVE);
+	KUNIT_EXPECT_LT(test, lz_life_zone_rate(l, &old), 0);
+}
+
+static void life_groups(struct kunit *test)
+{
+	u32 groups;
+
+	for (groups = 1; groups < 12; groups++) {
+		int rate;
+
+		KUNIT_EXPECT_EQ(test, lz_life_group(100 * OCTAVE, groups), 0u);
+		KUNIT_EXPECT_EQ(test, lz_life_group(-100 * OCTAVE, groups), groups - 1);
+		for (rate = -12 * OCTAVE; rate < 12 * OCTAVE; rate++)
+			KUNIT_ASSERT_LE(test, lz_life_group(rate + 1, groups),
+					lz_life_group(rate, groups));
+	}
+	/* All that is near the mean is together. */
+	KUNIT_EXPECT_EQ(test, lz_life_group(120, 11), lz_life_group(-120, 11));
+	KUNIT_EXPECT_NE(test, lz_life_group(140, 11), lz_life_group(-140, 11));
+}
+
+static void life_victims(struct kunit *test)
+{
+	u32 valid;
+	int rate;
+
+	KUNIT_EXPECT_EQ(test, lz_victim_mdc(64, 64, 0), 0ull);
+	for (valid = 0; valid < 64; valid++) {
+		KUNIT_EXPECT_GT(test, lz_victim_mdc(valid, 64, 16 * OCTAVE), 0ull);
+		if (valid)
+			KUNIT_EXPECT_GE(test, lz_victim_mdc(valid - 1, 64, 5),
+					lz_victim_mdc(valid, 64, 5));
+		for (rate = -8 * OCTAVE; rate < 8 * OCTAVE; rate += 50)
+			KUNIT_ASSERT_GT(test, lz_victim_mdc(valid, 64, rate),
+					lz_victim_mdc(valid, 64, rate + 1));
+	}
+	/* (1/2)^2 / (1/2) against (3/4)^2 / (1/4): 2.17 octaves of rate. */
+	KUNIT_EXPECT_GT(test, lz_victim_mdc(32, 64, 0), lz_victim_mdc(16, 64, 2 * OCTAVE + 60));
+	KUNIT_EXPECT_LT(test, lz_victim_mdc(32, 64, 0), lz_victim_mdc(16, 64, 2 * OCTAVE + 30));
+}
+
+static struct kunit_case life_cases[] = {
+	KUNIT_CASE(life_log2),
+	KUNIT_CASE(life_new),
+	KUNIT_CASE(life_uniform),
+	KUNIT_CASE(life_hot),
+	KUNIT_CASE(life_moves),
+	KUNIT_CASE(life_forgotten),
+	KUNIT_CASE(life_zone),
+	KUNIT_CASE(life_groups),
+	KUNIT_CASE(life_victims),
+	{}
+};
+
+static struct kunit_suite life_suite = {
+	.name = "lifezone-life",
+	.exit = life_exit,
+	.test_cases = life_cases,
+};
+
+kunit_test_suite(life_suite);
