@@ -27,6 +27,7 @@ static const struct command commands[] = {
 	{ "check",  cmd_check,	"verify a lifezone device that is not in use" },
 	{ "repair", cmd_repair,	"rebuild damaged metadata of one from what is whole" },
 	{ "dump",   cmd_dump,	"print metadata of a drive or image, damaged or not" },
+	{ "sim",    cmd_sim,	"simulate placement policies and count what they copy" },
 };
 
 static void print_commands(FILE *f)

@@ -172,5 +172,6 @@ int cmd_set(int argc, char **argv);
 int cmd_check(int argc, char **argv);
 int cmd_repair(int argc, char **argv);
 int cmd_dump(int argc, char **argv);
+int cmd_sim(int argc, char **argv);
 
 #endif /* LIFEZONE_TOOL_H */

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * lifezone sim: what placement policies make of a load, counted on a drive that is only
+ * simulated. One row for each load, policy and seed.
+ */
+#include <stdlib.h>
+#include "lifezone.h"
+#include "sim/sim.h"
+
+#define LIST_MAX	16u	/* loads, policies */
+
+struct sim_args {
+	const char *load[LIST_MAX];
+	u32 loads;
+	const struct sim_policy *policy[LIST_MAX];
+	u32 policies;
+	struct sim_setup setup;
+	u64 seeds;
+	u64 fills;
+	u64 skip;
+	bool json;
+};
+
+enum {
+	OPT_ZONES = 0x100, OPT_CAP, OPT_BLOCKS, OPT_OPEN, OPT_GC, OPT_FILLS, OPT_SKIP, OPT_SEED,
+	OPT_SEEDS, OPT_JSON, OPT_LIST,
+};
+
+static const struct argp_option sim_options[] = {
+	{ "load", 'l', "LOAD", 0, "what is written; may be given several times (zipf:0.99)", 0 },
+	{ "policy", 'p', "NAME", 0, "who places it; may be given several times (all)", 0 },
+	{ "list", OPT_LIST, NULL, 0, "list loads and policies", 0 },
+	{ "zones", OPT_ZONES, "N", 0, "zones of the drive that hold data (2048)", 0 },
+	{ "zone-cap", OPT_CAP, "BLOCKS", 0, "capacity of a zone (1024)", 0 },
+	{ "blocks", OPT_BLOCKS, "N", 0, "logical blocks (1953125)", 0 },
+	{ "max-open", OPT_OPEN, "N", 0, "zones open at a time (14)", 0 },
+	{ "gc-start", OPT_GC, "N", 0, "GC runs while fewer zones are free (4)", 0 },
+	{ "fills", OPT_FILLS, "N", 0, "write N times the blocks there are, all once first (10)", 0 },
+	{ "skip", OPT_SKIP, "N", 0, "and count after as many (half of that)", 0 },
+	{ "seed", OPT_SEED, "S", 0, "of what is drawn (1)", 0 },
+	{ "seeds", OPT_SEEDS, "N", 0, "and of as many runs, one more for each (1)", 0 },
+	{ "json", OPT_JSON, NULL, 0, "print JSON", 0 },
+	{ 0 }
+};
+
+static u64 number(const struct argp_state *state, const char *name, const char *arg, u64 min,
+		  u64 max)
+{
+	u64 v;
+
+	if (!parse_number(arg, &v) || v < min || v > max)
+		usage_error(state, "--%s %s: must be %llu to %llu", name, arg,
+			    (unsigned long long)min, (unsigned long long)max);
+	return v;
+}
+
+static const struct sim_policy *policy_named(const struct argp_state *state, const char *name)
+{
+	u32 i;
+
+	for (i = 0; sim_policies[i]; i++)
+		if (!strcmp(sim_policies[i]->name, name))
+			return sim_policies[i];
+	usage_error(state, "--policy %s: no such policy (--list names them)", name);
+}
+
+static void list(void)
+{
+	u32 i;
+
+	printf("loads:\n");
+	for (i = 0; load_docs[i]; i++)
+		printf("  %s\n", load_docs[i]);
+	printf("policies:\n");
+	for (i = 0; sim_policies[i]; i++)
+		printf("  %-14s %s\n", sim_policies[i]->name, sim_policies[i]->doc);
+	exit(EXIT_OK);
+}
+
+static error_t parse_sim(int key, char *arg, struct argp_state *state)
+{
+	struct sim_args *a = state->input;
+
+	switch (key) {
+	case 'l':
+		if (a->loads == LIST_MAX)
+			usage_error(state, "--load: at most %u", LIST_MAX);
+		a->load[a->loads++] = arg;
+		return 0;
+	case 'p':
+		if (a->policies == LIST_MAX)
+			usage_error(state, "--policy: at most %u", LIST_MAX);
+		a->policy[a->policies++] = policy_named(state, arg);
+		return 0;
+	case OPT_LIST:
+		list();
+		return 0;
+	case OPT_ZONES:
+		a->setup.zones = number(state, "zones", arg, 8, 1u << 24);
+		return 0;
+	case OPT_CAP:
+		a->setup.cap = number(state, "zone-cap", arg, 8, LZ_ZONE_BLOCKS_MAX);
+		return 0;
+	case OPT_BLOCKS:
+		a->setup.blocks = number(state, "blocks", arg, 1000, SIM_NOWHERE - 1);
+		return 0;
+	case OPT_OPEN:
+		a->setup.max_open = number(state, "max-open", arg, 2, SIM_STREAMS);
+		return 0;
+	case OPT_GC:
+		a->setup.gc_start = number(state, "gc-start", arg, 2, 1u << 20);
+		return 0;
+	case OPT_FILLS:
+		a->fills = number(state, "fills", arg, 1, 100000);
+		return 0;
+	case OPT_SKIP:
+		a->skip = number(state, "skip", arg, 0, 100000);
+		return 0;
+	case OPT_SEED:
+		a->setup.seed = number(state, "seed", arg, 0, ~0ull >> 1);
+		return 0;
+	case OPT_SEEDS:
+		a->seeds = number(state, "seeds", arg, 1, 1000);
+		return 0;
+	case OPT_JSON:
+		a->json = true;
+		return 0;
+	}
+	return ARGP_ERR_UNKNOWN;
+}
+
+static const struct argp sim_argp = {
+	.options = sim_options,
+	.parser = parse_sim,
+	.doc = "Simulate placement policies on a drive of zones and count what they copy.\v\n"
+	       "Exit status: 0, 1 if a policy ran out of zones.",
+};
+
+/* One run. 0, or an error that has been told. */
+static int run(const struct sim_args *a, const struct sim_policy *p, const char *load, u64 seed,
+	       struct out *out)
+{
+	struct sim_setup setup = a->setup;
+	u64 skip = a->skip * setup.blocks, all = a->fills * setup.blocks;
+	struct json_object *o;
+	struct sim_count n;
+	const char *why;
+	char wa[32];
+	struct sim s;
+	int err;
+
+	setup.seed = seed;
+	err = sim_init(&s, p, &setup, load, all, &why);
+	if (err) {
+		complain(load, "%s", why ? why : strerror(-err));
+		return err;
+	}
+	err = sim_run(&s, skip);
+	n = s.n;
+	if (!err)
+		err = sim_run(&s, all - skip);
+	if (err) {
+		complain(p->name, "no zone is left to write to after %llu blocks",
+			 (unsigned long long)s.n.user);
+		sim_exit(&s);
+		return err;
+	}
+	o = json_object_new_object();
+	put_str(o, "load", load);
+	put_str(o, "policy", p->name);
+	put_u64(o, "seed", seed);
+	put_u64(o, "user_blocks", s.n.user - n.user);
+	put_u64(o, "copied_blocks", s.n.copied - n.copied);
+	snprintf(wa, sizeof(wa), "%.4f", 1 + (double)(s.n.copied - n.copied) / (s.n.user - n.user));
+	json_object_object_add(o, "write_amplification", json_object_new_double_s(strtod(wa, NULL),
+										  wa));
+	put_u64(o, "victims", s.n.victims - n.victims);
+	put_u64(o, "erased_zones", s.n.erased - n.erased);
+	put_u64(o, "fallback_blocks", s.n.fallback - n.fallback);
+	out_row(out, o);
+	sim_exit(&s);
+	return 0;
+}
+
+int cmd_sim(int argc, char **argv)
+{
+	struct sim_args a = {
+		.setup = { 2048, 1024, 1953125, 14, 4, 1 },
+		.seeds = 1, .fills = 10, .skip = ~0ull,
+	};
+	struct out out = { 0 };
+	u32 l, p;
+	u64 i;
+
+	parse_args(&sim_argp, "sim", argc, argv, &a);
+	if (a.skip == ~0ull)
+		a.skip = a.fills / 2;
+	if (a.skip >= a.fills) {
+		complain("sim", "--skip %llu: must be less than --fills %llu",
+			 (unsigned long long)a.skip, (unsigned long long)a.fills);
+		return EXIT_USAGE_;
+	}
+	if (!a.loads)
+		a.load[a.loads++] = "zipf:0.99";
+	if (!a.policies)
+		for (; sim_policies[a.policies]; a.policies++)
+			a.policy[a.policies] = sim_policies[a.policies];
+	out.json = a.json;
+	out_rows_begin(&out, "runs");
+	for (l = 0; l < a.loads; l++)
+		for (p = 0; p < a.policies; p++)
+			for (i = 0; i < a.seeds; i++)
+				if (run(&a, a.policy[p], a.load[l], a.setup.seed + i, &out))
+					return EXIT_FAIL;
+	out_rows_end(&out);
+	return EXIT_OK;
+}

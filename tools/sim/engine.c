@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The drive and its GC, the same for every policy.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "sim.h"
+
+static void zone_free(struct sim *s, u32 zone)
+{
+	struct sim_zone *z = &s->z[zone];
+
+	*z = (struct sim_zone){ .state = SIM_FREE, .next = s->free };
+	s->free = zone;
+	s->nr_free++;
+}
+
+static void zone_erase(struct sim *s, u32 zone)
+{
+	zone_free(s, zone);
+	s->n.erased++;
+}
+
+/* What is at @addr is in use no more. */
+static void kill(struct sim *s, u32 lba, u32 addr)
+{
+	u32 zone = sim_zone_of(s, addr);
+	struct sim_zone *z = &s->z[zone];
+
+	if (s->p->dead)
+		s->p->dead(s, lba, addr);
+	s->map[lba] = SIM_NOWHERE;
+	if (!--z->valid && z->state == SIM_FULL)
+		zone_erase(s, zone);
+}
+
+static void zone_open(struct sim *s, u32 stream)
+{
+	struct sim_zone *z = &s->z[s->free];
+
+	s->open[stream] = s->free;
+	s->free = z->next;
+	s->nr_free--;
+	s->nr_open++;
+	s->n.opened++;
+	z->state = SIM_OPEN;
+	z->stream = stream;
+	z->opened = s->clock;
+}
+
+/* No zone may be opened for @stream: the open zone of the nearest one. */
+static u32 nearest(const struct sim *s, u32 stream)
+{
+	u32 d;
+
+	for (d = 1; d < SIM_STREAMS; d++) {
+		if (stream >= d && s->open[stream - d] != SIM_NOWHERE)
+			return stream - d;
+		if (stream + d < SIM_STREAMS && s->open[stream + d] != SIM_NOWHERE)
+			return stream + d;
+	}
+	return SIM_NOWHERE;
+}
+
+/* A zone that another stream left open, if the policy says so. */
+static void zone_adopt(struct sim *s, u32 stream)
+{
+	u32 from = s->p->adopt ? s->p->adopt(s, stream) : SIM_NOWHERE;
+
+	if (from == SIM_NOWHERE)
+		return;
+	s->open[stream] = s->open[from];
+	s->open[from] = SIM_NOWHERE;
+	s->z[s->open[stream]].stream = stream;
+}
+
+/* Writes @lba to the zone @stream fills. */
+static void put(struct sim *s, u32 lba, u32 stream)
+{
+	struct sim_zone *z;
+	u32 addr;
+
+	if (s->open[stream] == SIM_NOWHERE)
+		zone_adopt(s, stream);
+	if (s->open[stream] == SIM_NOWHERE) {
+		if (s->nr_free && s->nr_open < s->setup.max_open) {
+			zone_open(s, stream);
+		} else {
+			stream = nearest(s, stream);
+			s->n.fallback++;
+			if (stream == SIM_NOWHERE) {
+				s->broken = true;
+				return;
+			}
+		}
+	}
+	z = &s->z[s->open[stream]];
+	addr = s->open[stream] * s->setup.cap + z->wp++;
+	s->lba[addr] = lba;
+	s->map[lba] = addr;
+	z->valid++;
+	z->written = s->clock;
+	if (s->p->wrote)
+		s->p->wrote(s, lba, addr);
+	if (z->wp < s->setup.cap)
+		return;
+	z->state = SIM_FULL;
+	s->nr_open--;
+	/* All of it may be gone already. */
+	if (!z->valid)
+		zone_erase(s, s->open[stream]);
+	s->open[stream] = SIM_NOWHERE;
+}
+
+static u32 pick(struct sim *s)
+{
+	u32 best = SIM_NOWHERE, i;
+	double top = 0;
+
+	for (i = 0; i < s->setup.zones; i++) {
+		const struct sim_zone *z = &s->z[i];
+		double score;
+
+		if (z->state != SIM_FULL || z->valid == s->setup.cap)
+			continue;
+		score = s->p->score(s, i);
+		if (best == SIM_NOWHERE || score > top) {
+			top = score;
+			best = i;
+		}
+	}
+	return best;
+}
+
+static void clean(struct sim *s)
+{
+	u32 victim = pick(s), off;
+
+	if (victim == SIM_NOWHERE) {
+		s->broken = true;
+		return;
+	}
+	s->n.victims++;
+	if (s->p->cleaned)
+		s->p->cleaned(s, victim);
+	for (off = 0; off < s->setup.cap && !s->broken; off++) {
+		u32 addr = victim * s->setup.cap + off, lba = s->lba[addr], stream;
+
+		if (s->map[lba] != addr)
+			continue;
+		stream = s->p->move(s, lba, addr);
+		if (s->p->dead)
+			s->p->dead(s, lba, addr);
+		put(s, lba, stream);
+		s->n.copied++;
+	}
+	zone_erase(s, victim);
+}
+
+int sim_run(struct sim *s, u64 writes)
+{
+	while (writes--) {
+		u32 lba = load_next(s->load), old = s->map[lba], stream;
+
+		stream = s->p->user(s, lba, old);
+		if (old != SIM_NOWHERE)
+			kill(s, lba, old);
+		/* It may be GC that opens the zone. */
+		if (s->open[stream] == SIM_NOWHERE)
+			while (s->nr_free < s->setup.gc_start && !s->broken)
+				clean(s);
+		put(s, lba, stream);
+		if (s->broken)
+			return -ENOSPC;
+		s->clock++;
+		s->n.user++;
+	}
+	return 0;
+}
+
+/* Writes the load down, backwards, to know when each block written is written again. */
+static int foresee(struct sim *s, const char *text, u64 writes)
+{
+	u32 *last = malloc(s->setup.blocks * sizeof(*last));
+	const char *why;
+	struct load *l = load_new(text, s->setup.blocks, s->setup.seed, &why);
+	u64 i;
+
+	s->death = malloc(writes * sizeof(*s->death));
+	if (!last || !l || !s->death || writes >= SIM_NOWHERE) {
+		free(last);
+		load_free(l);
+		return -ENOMEM;
+	}
+	for (i = 0; i < writes; i++)
+		s->death[i] = load_next(l);
+	memset(last, 0xff, s->setup.blocks * sizeof(*last));
+	while (i--) {
+		u32 lba = s->death[i];
+
+		s->death[i] = last[lba];
+		last[lba] = i;
+	}
+	free(last);
+	load_free(l);
+	return 0;
+}
+
+int sim_init(struct sim *s, const struct sim_policy *p, const struct sim_setup *setup,
+	     const char *load, u64 writes, const char **why)
+{
+	u64 all = (u64)setup->zones * setup->cap;
+	int err = -ENOMEM;
+	u32 i;
+
+	*s = (struct sim){ .p = p, .setup = *setup };
+	*why = NULL;
+	if (all >= SIM_NOWHERE || setup->blocks + (setup->gc_start + 2ull) * setup->cap > all) {
+		*why = "too few zones for so many blocks, or 2^32 blocks and more";
+		return -EINVAL;
+	}
+	s->load = load_new(load, setup->blocks, setup->seed, why);
+	if (!s->load)
+		return *why ? -EINVAL : -ENOMEM;
+	s->map = malloc(setup->blocks * sizeof(*s->map));
+	s->lba = calloc(all, sizeof(*s->lba));
+	s->z = calloc(setup->zones, sizeof(*s->z));
+	if (s->map && s->lba && s->z) {
+		memset(s->map, 0xff, setup->blocks * sizeof(*s->map));
+		memset(s->open, 0xff, sizeof(s->open));
+		s->free = SIM_NOWHERE;
+		for (i = setup->zones; i--;)
+			zone_free(s, i);
+		err = p->future ? foresee(s, load, writes) : 0;
+		if (!err && p->init)
+			err = p->init(s);
+	}
+	if (err)
+		sim_exit(s);
+	return err;
+}
+
+void sim_exit(struct sim *s)
+{
+	if (s->p->exit && s->priv)
+		s->p->exit(s);
+	load_free(s->load);
+	free(s->map);
+	free(s->lba);
+	free(s->z);
+	free(s->death);
+}

@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Loads: which block is written next.
+ *
+ * Ranks of a Zipf load are spread over the device by a random permutation. They
+ * are drawn by rejection-inversion (W. Hormann and G. Derflinger,
+ * Rejection-inversion to generate variates from monotone discrete
+ * distributions, ACM TOMACS 6(3), 1996), which is exact for every exponent.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "sim.h"
+
+#define HOT_WRITES	0.9	/* moving: so many of the writes */
+#define HOT_BLOCKS	0.05	/* go to so many of the blocks */
+
+enum kind { UNIFORM, ZIPF, MOVING, NR_KINDS };
+
+/**
+ * struct load - a load
+ * @r: what is drawn from
+ * @n: blocks
+ * @at: writes so far
+ * @kind: enum kind, now
+ * @turns: the kind changes with each fill of the device
+ * @order: ZIPF: blocks by rank
+ * @rank: ZIPF: ranks by block
+ * @theta: ZIPF: exponent
+ * @h_x1: ZIPF: bounds of the inversion
+ * @h_n: ZIPF
+ * @cut: ZIPF: accepted without a look
+ * @mean: ZIPF: mean of rank^-theta
+ * @period: MOVING: writes until the hot blocks move on
+ */
+struct load {
+	struct sim_rnd r;
+	u32 n;
+	u64 at;
+	u8 kind;
+	bool turns;
+	u32 *order;
+	u32 *rank;
+	double theta;
+	double h_x1;
+	double h_n;
+	double cut;
+	double mean;
+	u64 period;
+};
+
+const char *const load_docs[] = {
+	"uniform         every block alike",
+	"zipf:THETA      the Nth most frequent block as often as N^-THETA",
+	"moving[:WRITES] nine of ten writes to one of twenty blocks, to others every so many",
+	"switch          uniform, zipf:0.99 and moving in turns, one for each fill",
+	NULL
+};
+
+/* xoshiro256**, seeded by splitmix64 (D. Blackman, S. Vigna; public domain). */
+void rnd_seed(struct sim_rnd *r, u64 seed)
+{
+	u32 i;
+
+	for (i = 0; i < 4; i++) {
+		u64 x = seed += 0x9e3779b97f4a7c15ull;
+
+		x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9ull;
+		x = (x ^ x >> 27) * 0x94d049bb133111ebull;
+		r->s[i] = x ^ x >> 31;
+	}
+}
+
+static u64 rotl(u64 x, u32 k)
+{
+	return x << k | x >> (64 - k);
+}
+
+u64 rnd_next(struct sim_rnd *r)
+{
+	u64 *s = r->s, x = rotl(s[1] * 5, 7) * 9, t = s[1] << 17;
+
+	s[2] ^= s[0];
+	s[3] ^= s[1];
+	s[1] ^= s[2];
+	s[0] ^= s[3];
+	s[2] ^= t;
+	s[3] = rotl(s[3], 45);
+	return x;
+}
+
+u32 rnd_below(struct sim_rnd *r, u32 n)
+{
+	return (rnd_next(r) >> 32) * n >> 32;
+}
+
+double rnd_real(struct sim_rnd *r)
+{
+	return (rnd_next(r) >> 11) / 9007199254740992.0;	/* 2^53 */
+}
+
+/* The integral of x^-theta, and its inverse. */
+static double h(double theta, double x)
+{
+	return theta == 1 ? log(x) : expm1((1 - theta) * log(x)) / (1 - theta);
+}
+
+static double h_inv(double theta, double y)
+{
+	return theta == 1 ? exp(y) : exp(log1p((1 - theta) * y) / (1 - theta));
+}
+
+/* Changes when rates do. */
+u64 load_epoch(const struct load *l)
+{
+	return (l->turns ? l->at / l->n << 32 : 0) + (l->kind == MOVING ? l->at / l->period : 0);
+}
+
+static bool zipf_init(struct load *l, double theta)
+{
+	double sum = 0;
+	u32 i;
+
+	l->order = malloc(l->n * sizeof(*l->order));
+	l->rank = malloc(l->n * sizeof(*l->rank));
+	if (!l->order || !l->rank)
+		return false;
+	for (i = 0; i < l->n; i++) {
+		u32 j = rnd_below(&l->r, i + 1);
+
+		l->order[i] = l->order[j];
+		l->order[j] = i;
+	}
+	for (i = 0; i < l->n; i++)
+		l->rank[l->order[i]] = i;
+	l->theta = theta;
+	l->h_x1 = h(theta, 1.5) - 1;
+	l->h_n = h(theta, l->n + 0.5);
+	l->cut = 2 - h_inv(theta, h(theta, 2.5) - pow(2, -theta));
+	for (i = 1; i <= l->n; i++)
+		sum += pow(i, -theta);
+	l->mean = sum / l->n;
+	return true;
+}
+
+/* A rank, 0 the most frequent. */
+static u32 zipf_next(struct load *l)
+{
+	for (;;) {
+		double y = l->h_n + rnd_real(&l->r) * (l->h_x1 - l->h_n);
+		double x = h_inv(l->theta, y), k = floor(x + 0.5);
+
+		k = k < 1 ? 1 : k > l->n ? l->n : k;
+		if (k - x <= l->cut || y >= h(l->theta, k + 0.5) - pow(k, -l->theta))
+			return k - 1;
+	}
+}
+
+static u32 hot_blocks(const struct load *l)
+{
+	return l->n * HOT_BLOCKS;
+}
+
+/* The first hot block. */
+static u32 hot_from(const struct load *l)
+{
+	u32 hot = hot_blocks(l);
+
+	return l->at / l->period % (l->n / hot) * hot;
+}
+
+static u32 moving_next(struct load *l)
+{
+	u32 hot = hot_blocks(l), from = hot_from(l), x;
+
+	if (rnd_real(&l->r) < HOT_WRITES)
+		return from + rnd_below(&l->r, hot);
+	x = rnd_below(&l->r, l->n - hot);
+	return x < from ? x : x + hot;
+}
+
+u32 load_next(struct load *l)
+{
+	u64 at = l->at++;
+
+	if (at < l->n)
+		return at;
+	if (l->turns)
+		l->kind = at / l->n % NR_KINDS;
+	switch (l->kind) {
+	case ZIPF:
+		return l->order[zipf_next(l)];
+	case MOVING:
+		return moving_next(l);
+	}
+	return rnd_below(&l->r, l->n);
+}
+
+double load_rate(const struct load *l, u32 lba)
+{
+	switch (l->kind) {
+	case ZIPF:
+		return pow(l->rank[lba] + 1, -l->theta) / l->mean;
+	case MOVING:
+		return lba - hot_from(l) < hot_blocks(l) ? HOT_WRITES / HOT_BLOCKS :
+			(1 - HOT_WRITES) / (1 - HOT_BLOCKS);
+	}
+	return 1;
+}
+
+/* "NAME" or "NAME:NUMBER" with a number from @min to @max: the number, @min without one. */
+static bool named(const char *text, const char *name, double min, double max, double *number)
+{
+	size_t n = strlen(name);
+	char *end;
+
+	if (strncmp(text, name, n))
+		return false;
+	*number = min;
+	if (!text[n])
+		return true;
+	if (text[n] != ':')
+		return false;
+	*number = strtod(text + n + 1, &end);
+	return end > text + n + 1 && !*end && *number >= min && *number <= max;
+}
+
+struct load *load_new(const char *text, u32 blocks, u64 seed, const char **why)
+{
+	struct load *l = calloc(1, sizeof(*l));
+	double x = 0.99;
+	bool zipf = false;
+
+	*why = NULL;
+	if (!l)
+		return NULL;
+	l->n = blocks;
+	l->period = blocks;
+	rnd_seed(&l->r, seed);
+	if (blocks < 1000) {
+		*why = "a load needs 1000 blocks";
+	} else if (named(text, "zipf", 0.01, 10, &x)) {
+		l->kind = ZIPF;
+		zipf = true;
+	} else if (named(text, "moving", 1, 1e15, &x)) {
+		l->kind = MOVING;
+		l->period = x > 1 ? x : l->period;
+	} else if (!strcmp(text, "switch")) {
+		l->turns = true;
+		zipf = true;
+		x = 0.99;
+	} else if (strcmp(text, "uniform")) {
+		*why = "not a load: uniform, zipf:0.01 to zipf:10, moving, moving:WRITES or switch";
+	}
+	if (zipf && !*why && !zipf_init(l, x)) {
+		load_free(l);
+		return NULL;
+	}
+	if (*why) {
+		load_free(l);
+		return NULL;
+	}
+	return l;
+}
+
+void load_free(struct load *l)
+{
+	if (!l)
+		return;
+	free(l->order);
+	free(l->rank);
+	free(l);
+}

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * SepBIT: Q. Wang, J. Li, P. P. C. Lee, T. Ouyang, C. Shi, L. Huang, Separating Data
+ * via Block Invalidation Time Inference for Write Amplification Reduction in
+ * Log-Structured Storage (FAST 2022), algorithm 1.
+ *
+ * Streams 0 and 1 take user blocks, of short and long life; 2 what GC moves out of
+ * stream 0; 3 to 5 all else it moves, by age. Times are user blocks.
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include "sim.h"
+
+#define MEAN_OF	16u	/* zones of stream 0 whose mean life is what counts as short */
+
+/**
+ * struct sepbit - state
+ * @at: by block, the clock at its last user write
+ * @life: mean life of the last zones of stream 0, or infinite
+ * @sum: lives of those cleaned since
+ * @n: how many
+ */
+struct sepbit {
+	u32 *at;
+	double life;
+	double sum;
+	u32 n;
+};
+
+static int sepbit_init(struct sim *s)
+{
+	struct sepbit *b = calloc(1, sizeof(*b));
+
+	s->priv = b;
+	if (b)
+		b->at = calloc(s->setup.blocks, sizeof(*b->at));
+	if (!b || !b->at)
+		return -ENOMEM;
+	b->life = INFINITY;
+	return 0;
+}
+
+static void sepbit_exit(struct sim *s)
+{
+	struct sepbit *b = s->priv;
+
+	free(b->at);
+	free(b);
+}
+
+static u32 sepbit_user(struct sim *s, u32 lba, u32 old)
+{
+	struct sepbit *b = s->priv;
+	double life = old == SIM_NOWHERE ? INFINITY : (u32)s->clock - b->at[lba];
+
+	b->at[lba] = s->clock;
+	return life < b->life ? 0 : 1;
+}
+
+static u32 sepbit_move(struct sim *s, u32 lba, u32 old)
+{
+	struct sepbit *b = s->priv;
+	double age = (u32)s->clock - b->at[lba];
+
+	if (!s->z[sim_zone_of(s, old)].stream)
+		return 2;
+	return age < 4 * b->life ? 3 : age < 16 * b->life ? 4 : 5;
+}
+
+static void sepbit_cleaned(struct sim *s, u32 zone)
+{
+	struct sepbit *b = s->priv;
+
+	if (s->z[zone].stream)
+		return;
+	b->sum += s->clock - s->z[zone].opened;
+	if (++b->n < MEAN_OF)
+		return;
+	b->life = b->sum / b->n;
+	b->sum = 0;
+	b->n = 0;
+}
+
+const struct sim_policy sim_sepbit = {
+	.name = "sepbit", .doc = "SepBIT: by the life of the block before, and by age",
+	.init = sepbit_init, .exit = sepbit_exit, .user = sepbit_user, .move = sepbit_move,
+	.score = sim_cost_benefit, .cleaned = sepbit_cleaned,
+};

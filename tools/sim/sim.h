@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The simulator: placement and GC of a load on a drive of zones, with counters only.
+ *
+ * A block written goes to a stream, each of which fills one open zone at a time; GC
+ * moves what is valid out of a victim, block by block, each to a stream again. What a
+ * policy decides is the streams and the victims; all else is the same for every policy.
+ * No metadata, no time: what is counted is blocks, and the clock is user blocks written.
+ *
+ * Single-threaded. Addresses are zone * capacity + offset (blocks).
+ */
+#ifndef LIFEZONE_SIM_H
+#define LIFEZONE_SIM_H
+
+#include <stddef.h>
+#include "../../dm-lifezone/core/policy.h"
+
+#define SIM_NOWHERE	(~0u)
+#define SIM_STREAMS	64u	/* a policy may have */
+
+/* --- loads ------------------------------------------------------------------- */
+
+struct sim_rnd {
+	u64 s[4];
+};
+
+void rnd_seed(struct sim_rnd *r, u64 seed);
+u64 rnd_next(struct sim_rnd *r);
+/* Below @n, which is not 0. */
+u32 rnd_below(struct sim_rnd *r, u32 n);
+/* In [0, 1). */
+double rnd_real(struct sim_rnd *r);
+
+struct load;
+
+/**
+ * load_new - a load, after its description
+ * @text: "uniform", "zipf:THETA", "moving:PERIOD" (device writes), "switch"
+ * @blocks: logical blocks
+ * @seed: of all that is drawn
+ * @why: set to one line about what is wrong with @text
+ *
+ * The first @blocks writes fill the device, each block once, in random order.
+ *
+ * Return: NULL with *@why set.
+ */
+struct load *load_new(const char *text, u32 blocks, u64 seed, const char **why);
+void load_free(struct load *l);
+/* The block written next. */
+u32 load_next(struct load *l);
+/* The rate at which @lba is written now, 1 being the mean of all blocks. */
+double load_rate(const struct load *l, u32 lba);
+/* Another number when rates have changed. */
+u64 load_epoch(const struct load *l);
+/* A line for each, NULL last. */
+extern const char *const load_docs[];
+
+/* --- the drive ----------------------------------------------------------------- */
+
+enum sim_zone_state { SIM_FREE, SIM_OPEN, SIM_FULL };
+
+/**
+ * struct sim_zone - a zone
+ * @state: enum sim_zone_state
+ * @stream: that filled or fills it
+ * @wp: blocks written
+ * @valid: of them, still in use
+ * @opened: clock at its first write (blocks)
+ * @written: clock at its last write (blocks)
+ * @rate: sum over valid blocks of what the policy gave them
+ * @next: in the list of free zones
+ */
+struct sim_zone {
+	u8 state;
+	u8 stream;
+	u32 wp;
+	u32 valid;
+	u64 opened;
+	u64 written;
+	double rate;
+	u32 next;
+};
+
+/**
+ * struct sim_count - what happened
+ * @user: blocks users wrote
+ * @copied: blocks GC moved
+ * @victims: zones GC cleaned
+ * @erased: zones erased, by whatever emptied them
+ * @opened: zones opened
+ * @fallback: blocks that went to another stream's zone
+ */
+struct sim_count {
+	u64 user;
+	u64 copied;
+	u64 victims;
+	u64 erased;
+	u64 opened;
+	u64 fallback;
+};
+
+struct sim;
+
+/**
+ * struct sim_policy - where blocks go, and what is cleaned
+ * @name: as on the command line
+ * @doc: one line, with the source
+ * @future: asks sim_death(), for which the whole load is written down first
+ * @init: before the first write; 0 or -ENOMEM
+ * @exit: may be NULL, as all below but those two marked
+ * @user: the stream of a block users write; it was at @old, or SIM_NOWHERE. Not NULL
+ * @move: the stream of a block GC moves from @old. Not NULL
+ * @adopt: a stream whose zone is to be filled by @stream instead of a new one, or SIM_NOWHERE
+ * @wrote: it is at @addr now
+ * @dead: what is at @addr is not @lba any more; called before @user and after @move
+ * @score: of a full zone with garbage as victim, larger is better
+ * @cleaned: GC is about to clean the zone
+ */
+struct sim_policy {
+	const char *name;
+	const char *doc;
+	bool future;
+	int (*init)(struct sim *s);
+	void (*exit)(struct sim *s);
+	u32 (*user)(struct sim *s, u32 lba, u32 old);
+	u32 (*move)(struct sim *s, u32 lba, u32 old);
+	u32 (*adopt)(struct sim *s, u32 stream);
+	void (*wrote)(struct sim *s, u32 lba, u32 addr);
+	void (*dead)(struct sim *s, u32 lba, u32 addr);
+	double (*score)(struct sim *s, u32 zone);
+	void (*cleaned)(struct sim *s, u32 zone);
+};
+
+extern const struct sim_policy sim_one, sim_split, sim_split_greedy, sim_dac, sim_sepbit;
+extern const struct sim_policy sim_adaptive, sim_rates, sim_oracle;
+/* All of them, NULL last. */
+extern const struct sim_policy *const sim_policies[];
+
+/* Cost-benefit as the module has it, with the root of the age. */
+double sim_cost_benefit(struct sim *s, u32 zone);
+
+/**
+ * struct sim_setup - what is simulated
+ * @zones: zones of data
+ * @cap: their capacity (blocks)
+ * @blocks: logical blocks
+ * @max_open: zones open at a time
+ * @gc_start: GC runs while fewer zones are free
+ * @seed: of the load
+ */
+struct sim_setup {
+	u32 zones;
+	u32 cap;
+	u32 blocks;
+	u32 max_open;
+	u32 gc_start;
+	u64 seed;
+};
+
+/**
+ * struct sim - a run
+ * @p: the policy
+ * @priv: the policy's
+ * @load: what is written
+ * @setup: as asked for
+ * @map: by logical block, its address or SIM_NOWHERE
+ * @lba: by address, the block there; stale where the map says otherwise
+ * @z: zones
+ * @open: by stream, the zone it fills or SIM_NOWHERE
+ * @nr_open: zones open
+ * @free: first free zone or SIM_NOWHERE
+ * @nr_free: free zones
+ * @clock: user blocks written
+ * @n: counters
+ * @death: by user write, the clock at the next write of the same block
+ * @broken: no zone was left to write to
+ */
+struct sim {
+	const struct sim_policy *p;
+	void *priv;
+	struct load *load;
+	struct sim_setup setup;
+	u32 *map;
+	u32 *lba;
+	struct sim_zone *z;
+	u32 open[SIM_STREAMS];
+	u32 nr_open;
+	u32 free;
+	u32 nr_free;
+	u64 clock;
+	struct sim_count n;
+	u32 *death;
+	bool broken;
+};
+
+/* 0, or -ENOMEM, or -EINVAL where @why says what is wrong. */
+int sim_init(struct sim *s, const struct sim_policy *p, const struct sim_setup *setup,
+	     const char *load, u64 writes, const char **why);
+void sim_exit(struct sim *s);
+/* @writes more user blocks. 0, or -ENOSPC: GC could not free a zone. */
+int sim_run(struct sim *s, u64 writes);
+/* When the block users write as number @clock is written again; ~0 if never. */
+static inline u64 sim_death(const struct sim *s, u64 clock)
+{
+	u32 at = s->death[clock];
+
+	return at == SIM_NOWHERE ? ~0ull : at;
+}
+
+static inline u32 sim_zone_of(const struct sim *s, u32 addr)
+{
+	return addr / s->setup.cap;
+}
+
+#endif /* LIFEZONE_SIM_H */
