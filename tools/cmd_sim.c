@@ -35,7 +35,7 @@ static const struct argp_option sim_options[] = {
 	{ "blocks", OPT_BLOCKS, "N", 0, "logical blocks (1953125)", 0 },
 	{ "max-open", OPT_OPEN, "N", 0, "zones open at a time (14)", 0 },
 	{ "gc-start", OPT_GC, "N", 0, "GC runs while fewer zones are free (4)", 0 },
-	{ "fills", OPT_FILLS, "N", 0, "write N times the blocks there are, all once first (10)", 0 },
+	{ "fills", OPT_FILLS, "N", 0, "write N times the blocks there are (10)", 0 },
 	{ "skip", OPT_SKIP, "N", 0, "and count after as many (half of that)", 0 },
 	{ "seed", OPT_SEED, "S", 0, "of what is drawn (1)", 0 },
 	{ "seeds", OPT_SEEDS, "N", 0, "and of as many runs, one more for each (1)", 0 },

@@ -223,19 +223,33 @@ void lz_life_add(const struct lz_life *l, struct lz_life_sum *sum, u64 lba)
 }
 
 /**
- * lz_life_zone_rate - how often a block of a zone is likely to be written
- * @l: all blocks
+ * lz_life_mean - what is kept of a zone that is full
  * @sum: of the zone, not empty
  *
- * Return: as lz_life_rate(), for the mean marks of its blocks, now.
+ * Return: the mean marks of all blocks written to it.
  */
-int lz_life_zone_rate(const struct lz_life *l, const struct lz_life_sum *sum)
+struct lz_life_mean lz_life_mean(const struct lz_life_sum *sum)
+{
+	return (struct lz_life_mean){
+		.recent = div_s64(sum->recent, sum->n),
+		.lasting = div_s64(sum->lasting, sum->n),
+	};
+}
+
+/**
+ * lz_life_zone_rate - how often a block of a zone is likely to be written
+ * @l: all blocks
+ * @mean: of the zone
+ *
+ * Return: as lz_life_rate(), for a block with these marks, now.
+ */
+int lz_life_zone_rate(const struct lz_life *l, const struct lz_life_mean *mean)
 {
 	int most = (LZ_LIFE_BINS - 1) * SUB - 1, a, b, i, j, fi, fj;
 	const s16 *r, *next;
 	/* Between the middles of bins. */
-	a = (int)(recent_tick(l) - div_s64(sum->recent, sum->n)) - SUB / 2;
-	b = (int)(lasting_tick(l) - div_s64(sum->lasting, sum->n)) - SUB / 2;
+	a = (int)(recent_tick(l) - mean->recent) - SUB / 2;
+	b = (int)(lasting_tick(l) - mean->lasting) - SUB / 2;
 	a = clamp(a, 0, most);
 	b = clamp(b, 0, most);
 	i = a / SUB;

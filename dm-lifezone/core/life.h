@@ -50,12 +50,23 @@ struct lz_life_sum {
 	s64 lasting;
 };
 
+/**
+ * struct lz_life_mean - the mean marks of the blocks of a zone
+ * @recent: recent mark (ticks)
+ * @lasting: lasting mark (ticks)
+ */
+struct lz_life_mean {
+	s64 recent;
+	s64 lasting;
+};
+
 int lz_life_init(struct lz_life *l, u64 blocks);
 void lz_life_exit(struct lz_life *l);
 void lz_life_write(struct lz_life *l, u64 lba);
 int lz_life_rate(const struct lz_life *l, u64 lba);
 u32 lz_life_group(int rate, u32 groups);
 void lz_life_add(const struct lz_life *l, struct lz_life_sum *sum, u64 lba);
-int lz_life_zone_rate(const struct lz_life *l, const struct lz_life_sum *sum);
+struct lz_life_mean lz_life_mean(const struct lz_life_sum *sum);
+int lz_life_zone_rate(const struct lz_life *l, const struct lz_life_mean *mean);
 
 #endif /* LIFEZONE_LIFE_H */

@@ -10,9 +10,16 @@
 #define GROUPS		11u
 #define IDLE_PART	32u	/* a zone is idle after this part of the blocks was written */
 
+/**
+ * struct adaptive - state
+ * @l: of all blocks
+ * @sum: of the zones, as they fill
+ * @mean: and once they are full
+ */
 struct adaptive {
 	struct lz_life l;
-	struct lz_life_sum *zone;
+	struct lz_life_sum *sum;
+	struct lz_life_mean *mean;
 };
 
 static int adaptive_init(struct sim *s)
@@ -22,8 +29,9 @@ static int adaptive_init(struct sim *s)
 	s->priv = a;
 	if (!a || lz_life_init(&a->l, s->setup.blocks))
 		return -ENOMEM;
-	a->zone = calloc(s->setup.zones, sizeof(*a->zone));
-	return a->zone ? 0 : -ENOMEM;
+	a->sum = calloc(s->setup.zones, sizeof(*a->sum));
+	a->mean = calloc(s->setup.zones, sizeof(*a->mean));
+	return a->sum && a->mean ? 0 : -ENOMEM;
 }
 
 static void adaptive_exit(struct sim *s)
@@ -31,7 +39,8 @@ static void adaptive_exit(struct sim *s)
 	struct adaptive *a = s->priv;
 
 	lz_life_exit(&a->l);
-	free(a->zone);
+	free(a->sum);
+	free(a->mean);
 	free(a);
 }
 
@@ -74,8 +83,10 @@ static void adaptive_wrote(struct sim *s, u32 lba, u32 addr)
 	u32 zone = sim_zone_of(s, addr);
 
 	if (s->z[zone].wp == 1)
-		a->zone[zone] = (struct lz_life_sum){};
-	lz_life_add(&a->l, &a->zone[zone], lba);
+		a->sum[zone] = (struct lz_life_sum){ 0 };
+	lz_life_add(&a->l, &a->sum[zone], lba);
+	if (s->z[zone].wp == s->setup.cap)
+		a->mean[zone] = lz_life_mean(&a->sum[zone]);
 }
 
 static double adaptive_score(struct sim *s, u32 zone)
@@ -83,7 +94,7 @@ static double adaptive_score(struct sim *s, u32 zone)
 	struct adaptive *a = s->priv;
 
 	return lz_victim_mdc(s->z[zone].valid, s->setup.cap,
-			     lz_life_zone_rate(&a->l, &a->zone[zone]));
+			     lz_life_zone_rate(&a->l, &a->mean[zone]));
 }
 
 const struct sim_policy sim_adaptive = {
