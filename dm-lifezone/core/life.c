@@ -37,12 +37,12 @@
 #define DEEPEST		(LZ_LIFE_BINS * SUB - 1)	/* and no deeper (ticks) */
 
 #define COUNT_ONE	16u	/* @seen and @written */
-#define PRIOR		(100 * COUNT_ONE)	/* what row and column weigh */
+#define PRIOR		(200 * COUNT_ONE)	/* what row and column weigh */
 #define FADE_SHIFT	5	/* each time that all is measured anew, by 2^-5, */
 #define PERIOD_SHIFT	6	/* which is 2^6 times for each write of all blocks */
 
-/* The highest group has rates of 2^6.5 times the mean and more, each next one half of that. */
-#define GROUP_TOP	(6 * 256 + 128)
+/* The highest group has rates of 2^8.5 times the mean and more, each next one half of that. */
+#define GROUP_TOP	(8 * 256 + 128)
 
 static u64 recent_tick(const struct lz_life *l)
 {
