@@ -265,7 +265,7 @@ int lz_life_zone_rate(const struct lz_life *l, const struct lz_life_mean *mean)
 /**
  * lz_life_init - nothing is known of any block
  * @l: all blocks
- * @blocks: how many
+ * @blocks: how many, at least 1
  *
  * Return: 0 or -ENOMEM.
  */
@@ -283,6 +283,7 @@ int lz_life_init(struct lz_life *l, u64 blocks)
 	l->stride = div_u64(blocks * 618, 1000) + 1;
 	while (gcd(l->stride, blocks) != 1)
 		l->stride++;
+	l->stride %= blocks;
 	for (i = 0; i < blocks; i++)
 		l->mark[i] = marks(l, DEEPEST, DEEPEST);
 	return 0;

@@ -210,6 +210,25 @@ static void life_victims(struct kunit *test)
 	KUNIT_EXPECT_LT(test, lz_victim_mdc(32, 64, 0), lz_victim_mdc(16, 64, 2 * OCTAVE + 30));
 }
 
+/* However few blocks there are, each is looked at in turn. */
+static void life_few_blocks(struct kunit *test)
+{
+	struct lz_life *l = kunit_kzalloc(test, sizeof(*l), GFP_KERNEL);
+	u64 blocks, i;
+
+	for (blocks = 1; blocks < 70; blocks++) {
+		u8 looked[70] = {};
+
+		KUNIT_ASSERT_EQ(test, lz_life_init(l, blocks), 0);
+		for (i = 0; i < blocks; i++) {
+			lz_life_write(l, i);
+			KUNIT_ASSERT_LT(test, l->probe, blocks);
+			KUNIT_ASSERT_FALSE(test, looked[l->probe]++);
+		}
+		lz_life_exit(l);
+	}
+}
+
 static struct kunit_case life_cases[] = {
 	KUNIT_CASE(life_log2),
 	KUNIT_CASE(life_new),
@@ -220,6 +239,7 @@ static struct kunit_case life_cases[] = {
 	KUNIT_CASE(life_zone),
 	KUNIT_CASE(life_groups),
 	KUNIT_CASE(life_victims),
+	KUNIT_CASE(life_few_blocks),
 	{}
 };
 
