@@ -237,22 +237,16 @@ static const struct argp_option table_options[] = {
 static error_t parse_start(int key, char *arg, struct argp_state *state)
 {
 	struct start_args *a = state->input;
-	char why[256], *eq;
 
 	switch (key) {
 	case 'r':
 		a->readonly = true;
 		return 0;
 	case 'o':
-		eq = strchr(arg, '=');
-		if (!eq || eq == arg || !eq[1])
-			usage_error(state, "--opt %s: not KEY=VALUE", arg);
 		if (a->nr_opts == ARRAY_SIZE(a->opts))
 			usage_error(state, "more than %zu options", ARRAY_SIZE(a->opts));
-		*eq = 0;
-		if (lz_option_set(&a->o, arg, eq + 1, false, why, sizeof(why)))
-			usage_error(state, "%s", why);
-		*eq = ' ';
+		parse_option(state, arg, &a->o);
+		arg[strlen(arg)] = ' ';
 		a->opts[a->nr_opts++] = arg;
 		return 0;
 	case ARGP_KEY_ARG:

@@ -29,6 +29,7 @@ enum {
 static const struct argp_option sim_options[] = {
 	{ "load", 'l', "LOAD", 0, "what is written; may be given several times (zipf:0.99)", 0 },
 	{ "policy", 'p', "NAME", 0, "who places it; may be given several times (all)", 0 },
+	{ "opt", 'o', "KEY=VALUE", 0, "option of the module's policies, as of \"lifezone start\"", 0 },
 	{ "list", OPT_LIST, NULL, 0, "list loads and policies", 0 },
 	{ "zones", OPT_ZONES, "N", 0, "zones of the drive that hold data (2048)", 0 },
 	{ "zone-cap", OPT_CAP, "BLOCKS", 0, "capacity of a zone (1024)", 0 },
@@ -42,6 +43,9 @@ static const struct argp_option sim_options[] = {
 	{ "json", OPT_JSON, NULL, 0, "print JSON", 0 },
 	{ 0 }
 };
+
+/* What matters here of the module's options. */
+static const char *const module_keys[] = { "reset", "finish", "gc_isolation", "victim" };
 
 static u64 number(const struct argp_state *state, const char *name, const char *arg, u64 min,
 		  u64 max)
@@ -80,6 +84,8 @@ static void list(void)
 static error_t parse_sim(int key, char *arg, struct argp_state *state)
 {
 	struct sim_args *a = state->input;
+	bool known = false;
+	size_t i;
 
 	switch (key) {
 	case 'l':
@@ -91,6 +97,15 @@ static error_t parse_sim(int key, char *arg, struct argp_state *state)
 		if (a->policies == LIST_MAX)
 			usage_error(state, "--policy: at most %u", LIST_MAX);
 		a->policy[a->policies++] = policy_named(state, arg);
+		return 0;
+	case 'o':
+		for (i = 0; i < ARRAY_SIZE(module_keys); i++)
+			known |= !strncmp(arg, module_keys[i], strcspn(arg, "=")) &&
+				 strlen(module_keys[i]) == strcspn(arg, "=");
+		if (!known)
+			usage_error(state, "--opt %s: must be of reset, finish, gc_isolation or victim",
+				    arg);
+		parse_option(state, arg, &a->setup.o);
 		return 0;
 	case OPT_LIST:
 		list();
@@ -176,6 +191,7 @@ static int run(const struct sim_args *a, const struct sim_policy *p, const char 
 										  wa));
 	put_u64(o, "victims", s.n.victims - n.victims);
 	put_u64(o, "erased_zones", s.n.erased - n.erased);
+	put_u64(o, "finished_zones", s.n.finished - n.finished);
 	put_u64(o, "fallback_blocks", s.n.fallback - n.fallback);
 	out_row(out, o);
 	sim_exit(&s);
@@ -185,13 +201,17 @@ static int run(const struct sim_args *a, const struct sim_policy *p, const char 
 int cmd_sim(int argc, char **argv)
 {
 	struct sim_args a = {
-		.setup = { 2048, 1024, 1953125, 14, 4, 1 },
+		.setup = {
+			.zones = 2048, .cap = 1024, .blocks = 1953125, .max_open = 14,
+			.gc_start = 4, .seed = 1,
+		},
 		.seeds = 1, .fills = 10, .skip = ~0ull,
 	};
 	struct out out = { 0 };
 	u32 l, p;
 	u64 i;
 
+	lz_options_default(&a.setup.o);
 	parse_args(&sim_argp, "sim", argc, argv, &a);
 	if (a.skip == ~0ull)
 		a.skip = a.fills / 2;

@@ -42,6 +42,8 @@ const char *human_size(u64 bytes, char *buf, size_t n);
 void uuid_text(const u8 *uuid, char text[37]);
 /* What a command does that wants one device: puts its path into @path. */
 error_t parse_device(int key, char *arg, struct argp_state *state, const char **path);
+/* "KEY=VALUE", set in @o; a 0 then stands between the two. */
+void parse_option(const struct argp_state *state, char *arg, struct lz_options *o);
 /* argp_parse() for the command @name, so that help names it fully. */
 void parse_args(const struct argp *argp, const char *name, int argc, char **argv, void *input);
 

@@ -115,3 +115,14 @@ void parse_args(const struct argp *argp, const char *name, int argc, char **argv
 		exit(EXIT_USAGE_);
 	}
 }
+
+void parse_option(const struct argp_state *state, char *arg, struct lz_options *o)
+{
+	char *eq = strchr(arg, '='), why[256];
+
+	if (!eq || eq == arg || !eq[1])
+		usage_error(state, "--opt %s: not KEY=VALUE", arg);
+	*eq = 0;
+	if (lz_option_set(o, arg, eq + 1, false, why, sizeof(why)))
+		usage_error(state, "%s", why);
+}

@@ -22,6 +22,28 @@ static void zone_erase(struct sim *s, u32 zone)
 	s->n.erased++;
 }
 
+/* @zone takes no more blocks. */
+static void zone_close(struct sim *s, u32 zone)
+{
+	struct sim_zone *z = &s->z[zone];
+	u32 i;
+
+	z->state = SIM_FULL;
+	s->nr_open--;
+	for (i = 0; i < SIM_STREAMS; i++)
+		if (s->open[i] == zone)
+			s->open[i] = SIM_NOWHERE;
+	/* All of it may be gone already. */
+	if (!z->valid)
+		zone_erase(s, zone);
+}
+
+void sim_finish(struct sim *s, u32 zone)
+{
+	zone_close(s, zone);
+	s->n.finished++;
+}
+
 /* What is at @addr is in use no more. */
 static void kill(struct sim *s, u32 lba, u32 addr)
 {
@@ -31,15 +53,19 @@ static void kill(struct sim *s, u32 lba, u32 addr)
 	if (s->p->dead)
 		s->p->dead(s, lba, addr);
 	s->map[lba] = SIM_NOWHERE;
-	if (!--z->valid && z->state == SIM_FULL)
+	if (--z->valid)
+		return;
+	if (z->state == SIM_FULL)
 		zone_erase(s, zone);
+	else if (s->p->empty && s->p->empty(s, zone))
+		zone_close(s, zone);
 }
 
-static void zone_open(struct sim *s, u32 stream)
+u32 sim_open(struct sim *s, u32 stream)
 {
-	struct sim_zone *z = &s->z[s->free];
+	u32 zone = s->free;
+	struct sim_zone *z = &s->z[zone];
 
-	s->open[stream] = s->free;
 	s->free = z->next;
 	s->nr_free--;
 	s->nr_open++;
@@ -47,6 +73,7 @@ static void zone_open(struct sim *s, u32 stream)
 	z->state = SIM_OPEN;
 	z->stream = stream;
 	z->opened = s->clock;
+	return zone;
 }
 
 /* No zone may be opened for @stream: the open zone of the nearest one. */
@@ -75,6 +102,18 @@ static void zone_adopt(struct sim *s, u32 stream)
 	s->z[s->open[stream]].stream = stream;
 }
 
+/* Finds the zone @stream is to fill. */
+static void zone_find(struct sim *s, u32 stream)
+{
+	if (s->p->choose) {
+		s->open[stream] = s->p->choose(s, stream);
+		return;
+	}
+	zone_adopt(s, stream);
+	if (s->open[stream] == SIM_NOWHERE && s->nr_free && s->nr_open < s->setup.max_open)
+		s->open[stream] = sim_open(s, stream);
+}
+
 /* Writes @lba to the zone @stream fills. */
 static void put(struct sim *s, u32 lba, u32 stream)
 {
@@ -82,17 +121,13 @@ static void put(struct sim *s, u32 lba, u32 stream)
 	u32 addr;
 
 	if (s->open[stream] == SIM_NOWHERE)
-		zone_adopt(s, stream);
+		zone_find(s, stream);
 	if (s->open[stream] == SIM_NOWHERE) {
-		if (s->nr_free && s->nr_open < s->setup.max_open) {
-			zone_open(s, stream);
-		} else {
-			stream = nearest(s, stream);
-			s->n.fallback++;
-			if (stream == SIM_NOWHERE) {
-				s->broken = true;
-				return;
-			}
+		stream = nearest(s, stream);
+		s->n.fallback++;
+		if (stream == SIM_NOWHERE) {
+			s->broken = true;
+			return;
 		}
 	}
 	z = &s->z[s->open[stream]];
@@ -103,14 +138,8 @@ static void put(struct sim *s, u32 lba, u32 stream)
 	z->written = s->clock;
 	if (s->p->wrote)
 		s->p->wrote(s, lba, addr);
-	if (z->wp < s->setup.cap)
-		return;
-	z->state = SIM_FULL;
-	s->nr_open--;
-	/* All of it may be gone already. */
-	if (!z->valid)
-		zone_erase(s, s->open[stream]);
-	s->open[stream] = SIM_NOWHERE;
+	if (z->wp == s->setup.cap)
+		zone_close(s, s->open[stream]);
 }
 
 static u32 pick(struct sim *s)
@@ -158,23 +187,35 @@ static void clean(struct sim *s)
 	zone_erase(s, victim);
 }
 
+static void user_write(struct sim *s, u32 lba)
+{
+	u32 old = s->map[lba], stream = s->p->user(s, lba, old);
+
+	if (old != SIM_NOWHERE)
+		kill(s, lba, old);
+	/* It may be GC that opens the zone. */
+	if (s->open[stream] == SIM_NOWHERE)
+		while (s->nr_free < s->setup.gc_start && !s->broken)
+			clean(s);
+	put(s, lba, stream);
+	s->clock++;
+	s->n.user++;
+}
+
 int sim_run(struct sim *s, u64 writes)
 {
-	while (writes--) {
-		u32 lba = load_next(s->load), old = s->map[lba], stream;
+	u64 end = s->n.user + writes;
 
-		stream = s->p->user(s, lba, old);
-		if (old != SIM_NOWHERE)
-			kill(s, lba, old);
-		/* It may be GC that opens the zone. */
-		if (s->open[stream] == SIM_NOWHERE)
-			while (s->nr_free < s->setup.gc_start && !s->broken)
-				clean(s);
-		put(s, lba, stream);
+	while (s->n.user < end) {
+		s->req = load_next(s->load);
+		if (s->req.op == SIM_WRITE) {
+			user_write(s, s->req.lba);
+		} else if (s->map[s->req.lba] != SIM_NOWHERE) {
+			kill(s, s->req.lba, s->map[s->req.lba]);
+			s->n.discarded++;
+		}
 		if (s->broken)
 			return -ENOSPC;
-		s->clock++;
-		s->n.user++;
 	}
 	return 0;
 }
@@ -194,7 +235,7 @@ static int foresee(struct sim *s, const char *text, u64 writes)
 		return -ENOMEM;
 	}
 	for (i = 0; i < writes; i++)
-		s->death[i] = load_next(l);
+		s->death[i] = load_next(l).lba;
 	memset(last, 0xff, s->setup.blocks * sizeof(*last));
 	while (i--) {
 		u32 lba = s->death[i];

@@ -16,7 +16,10 @@
 #define HOT_WRITES	0.9	/* moving: so many of the writes */
 #define HOT_BLOCKS	0.05	/* go to so many of the blocks */
 
-enum kind { UNIFORM, ZIPF, MOVING, NR_KINDS };
+#define JOURNAL_WRITES	0.5	/* journal: so many of the writes */
+#define JOURNAL_BLOCKS	0.02	/* go round in so many of the blocks */
+
+enum kind { UNIFORM, ZIPF, MOVING, NR_TURNS, JOURNAL = NR_TURNS };
 
 /**
  * struct load - a load
@@ -33,6 +36,7 @@ enum kind { UNIFORM, ZIPF, MOVING, NR_KINDS };
  * @cut: ZIPF: accepted without a look
  * @mean: ZIPF: mean of rank^-theta
  * @period: MOVING: writes until the hot blocks move on
+ * @head: JOURNAL: writes to it so far
  */
 struct load {
 	struct sim_rnd r;
@@ -48,12 +52,14 @@ struct load {
 	double cut;
 	double mean;
 	u64 period;
+	u64 head;
 };
 
 const char *const load_docs[] = {
 	"uniform         every block alike",
 	"zipf:THETA      the Nth most frequent block as often as N^-THETA",
 	"moving[:WRITES] nine of ten writes to one of twenty blocks, to others every so many",
+	"journal         half of the writes round and round in a 50th, SHORT; others LONG",
 	"switch          uniform, zipf:0.99 and moving in turns, one for each fill",
 	NULL
 };
@@ -180,21 +186,44 @@ static u32 moving_next(struct load *l)
 	return x < from ? x : x + hot;
 }
 
-u32 load_next(struct load *l)
+/* A journal, written round and round, and data at random behind it. */
+static struct sim_req journal_next(struct load *l)
 {
+	u32 journal = l->n * JOURNAL_BLOCKS;
+
+	if (rnd_real(&l->r) < JOURNAL_WRITES)
+		return (struct sim_req){ l->head++ % journal, SIM_WRITE, LZ_CLASS_SHORT };
+	return (struct sim_req){
+		journal + rnd_below(&l->r, l->n - journal), SIM_WRITE, LZ_CLASS_LONG
+	};
+}
+
+struct sim_req load_next(struct load *l)
+{
+	struct sim_req req = { 0 };
 	u64 at = l->at++;
 
-	if (at < l->n)
-		return at;
+	if (at < l->n) {
+		req.lba = at;
+		if (l->kind == JOURNAL)
+			req.class = at < l->n * JOURNAL_BLOCKS ? LZ_CLASS_SHORT : LZ_CLASS_LONG;
+		return req;
+	}
 	if (l->turns)
-		l->kind = at / l->n % NR_KINDS;
+		l->kind = at / l->n % NR_TURNS;
 	switch (l->kind) {
 	case ZIPF:
-		return l->order[zipf_next(l)];
+		req.lba = l->order[zipf_next(l)];
+		break;
 	case MOVING:
-		return moving_next(l);
+		req.lba = moving_next(l);
+		break;
+	case JOURNAL:
+		return journal_next(l);
+	default:
+		req.lba = rnd_below(&l->r, l->n);
 	}
-	return rnd_below(&l->r, l->n);
+	return req;
 }
 
 double load_rate(const struct load *l, u32 lba)
@@ -205,6 +234,9 @@ double load_rate(const struct load *l, u32 lba)
 	case MOVING:
 		return lba - hot_from(l) < hot_blocks(l) ? HOT_WRITES / HOT_BLOCKS :
 			(1 - HOT_WRITES) / (1 - HOT_BLOCKS);
+	case JOURNAL:
+		return lba < l->n * JOURNAL_BLOCKS ? JOURNAL_WRITES / JOURNAL_BLOCKS :
+			(1 - JOURNAL_WRITES) / (1 - JOURNAL_BLOCKS);
 	}
 	return 1;
 }
@@ -246,12 +278,14 @@ struct load *load_new(const char *text, u32 blocks, u64 seed, const char **why)
 	} else if (named(text, "moving", 1, 1e15, &x)) {
 		l->kind = MOVING;
 		l->period = x > 1 ? x : l->period;
+	} else if (!strcmp(text, "journal")) {
+		l->kind = JOURNAL;
 	} else if (!strcmp(text, "switch")) {
 		l->turns = true;
 		zipf = true;
 		x = 0.99;
 	} else if (strcmp(text, "uniform")) {
-		*why = "not a load: uniform, zipf:0.01 to zipf:10, moving, moving:WRITES or switch";
+		*why = "not a load: uniform, zipf:0.01 to zipf:10, moving, moving:WRITES, journal or switch";
 	}
 	if (zipf && !*why && !zipf_init(l, x)) {
 		load_free(l);

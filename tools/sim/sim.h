@@ -33,6 +33,20 @@ double rnd_real(struct sim_rnd *r);
 
 struct load;
 
+enum sim_op { SIM_WRITE, SIM_DISCARD };
+
+/**
+ * struct sim_req - a request of users, of one block
+ * @lba: the block
+ * @op: enum sim_op
+ * @class: enum lz_class, the hint it comes with
+ */
+struct sim_req {
+	u32 lba;
+	u8 op;
+	u8 class;
+};
+
 /**
  * load_new - a load, after its description
  * @text: "uniform", "zipf:THETA", "moving:PERIOD" (device writes), "switch"
@@ -46,8 +60,8 @@ struct load;
  */
 struct load *load_new(const char *text, u32 blocks, u64 seed, const char **why);
 void load_free(struct load *l);
-/* The block written next. */
-u32 load_next(struct load *l);
+/* What comes next. */
+struct sim_req load_next(struct load *l);
 /* The rate at which @lba is written now, 1 being the mean of all blocks. */
 double load_rate(const struct load *l, u32 lba);
 /* Another number when rates have changed. */
@@ -84,17 +98,21 @@ struct sim_zone {
 /**
  * struct sim_count - what happened
  * @user: blocks users wrote
+ * @discarded: blocks users discarded that were there
  * @copied: blocks GC moved
  * @victims: zones GC cleaned
  * @erased: zones erased, by whatever emptied them
+ * @finished: zones finished
  * @opened: zones opened
  * @fallback: blocks that went to another stream's zone
  */
 struct sim_count {
 	u64 user;
+	u64 discarded;
 	u64 copied;
 	u64 victims;
 	u64 erased;
+	u64 finished;
 	u64 opened;
 	u64 fallback;
 };
@@ -110,6 +128,9 @@ struct sim;
  * @exit: may be NULL, as all below but those two marked
  * @user: the stream of a block users write; it was at @old, or SIM_NOWHERE. Not NULL
  * @move: the stream of a block GC moves from @old. Not NULL
+ * @choose: the open zone @stream is to fill from now on, which others may fill too; NULL: one
+ *	of its own
+ * @empty: is an open zone that has lost its last block to be erased? NULL: none is
  * @adopt: a stream whose zone is to be filled by @stream instead of a new one, or SIM_NOWHERE
  * @wrote: it is at @addr now
  * @dead: what is at @addr is not @lba any more; called before @user and after @move
@@ -124,6 +145,8 @@ struct sim_policy {
 	void (*exit)(struct sim *s);
 	u32 (*user)(struct sim *s, u32 lba, u32 old);
 	u32 (*move)(struct sim *s, u32 lba, u32 old);
+	u32 (*choose)(struct sim *s, u32 stream);
+	bool (*empty)(struct sim *s, u32 zone);
 	u32 (*adopt)(struct sim *s, u32 stream);
 	void (*wrote)(struct sim *s, u32 lba, u32 addr);
 	void (*dead)(struct sim *s, u32 lba, u32 addr);
@@ -132,7 +155,7 @@ struct sim_policy {
 };
 
 extern const struct sim_policy sim_one, sim_split, sim_split_greedy, sim_dac, sim_sepbit;
-extern const struct sim_policy sim_adaptive, sim_rates, sim_oracle;
+extern const struct sim_policy sim_adaptive, sim_zenfs, sim_wla, sim_sla, sim_rates, sim_oracle;
 /* All of them, NULL last. */
 extern const struct sim_policy *const sim_policies[];
 
@@ -147,6 +170,7 @@ double sim_cost_benefit(struct sim *s, u32 zone);
  * @max_open: zones open at a time
  * @gc_start: GC runs while fewer zones are free
  * @seed: of the load
+ * @o: options, for the policies of the module
  */
 struct sim_setup {
 	u32 zones;
@@ -155,6 +179,7 @@ struct sim_setup {
 	u32 max_open;
 	u32 gc_start;
 	u64 seed;
+	struct lz_options o;
 };
 
 /**
@@ -167,6 +192,7 @@ struct sim_setup {
  * @lba: by address, the block there; stale where the map says otherwise
  * @z: zones
  * @open: by stream, the zone it fills or SIM_NOWHERE
+ * @req: the request under way
  * @nr_open: zones open
  * @free: first free zone or SIM_NOWHERE
  * @nr_free: free zones
@@ -185,6 +211,7 @@ struct sim {
 	struct sim_zone *z;
 	u32 open[SIM_STREAMS];
 	u32 nr_open;
+	struct sim_req req;
 	u32 free;
 	u32 nr_free;
 	u64 clock;
@@ -199,6 +226,10 @@ int sim_init(struct sim *s, const struct sim_policy *p, const struct sim_setup *
 void sim_exit(struct sim *s);
 /* @writes more user blocks. 0, or -ENOSPC: GC could not free a zone. */
 int sim_run(struct sim *s, u64 writes);
+/* Opens a free zone, of which there must be one, for @stream. */
+u32 sim_open(struct sim *s, u32 stream);
+/* Nothing more is written to an open zone. */
+void sim_finish(struct sim *s, u32 zone);
 /* When the block users write as number @clock is written again; ~0 if never. */
 static inline u64 sim_death(const struct sim *s, u64 clock)
 {

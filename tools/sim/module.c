@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The policies of the module, which decides by the very same functions: placement, victims
+ * and resets of empty zones. What is around them here is as in core/zone.c and
+ * core/relocate.c, without its metadata.
+ *
+ * A stream is a lifetime class, of users' blocks or of those GC moves. Several may fill one
+ * zone. GC goes by the class of the zone it cleans, as the module does.
+ */
+#include "sim.h"
+
+#define GC_STREAMS	8u	/* streams of what GC moves begin with this */
+
+static u32 module_user(struct sim *s, u32 lba, u32 old)
+{
+	(void)lba;
+	(void)old;
+	return s->req.class;
+}
+
+static u32 module_move(struct sim *s, u32 lba, u32 old)
+{
+	(void)lba;
+	return GC_STREAMS + s->z[sim_zone_of(s, old)].stream % GC_STREAMS;
+}
+
+/* One is left for the other side, which may have none yet. */
+static bool budget_allows(const struct sim *s, const struct lz_place_zone *zones, u32 n, bool gc)
+{
+	bool other = false;
+	u32 i;
+
+	for (i = 0; i < n; i++)
+		other |= zones[i].gc != gc;
+	return s->nr_open + !other < s->setup.max_open;
+}
+
+static u32 choose(struct sim *s, u32 stream, enum lz_policy policy)
+{
+	struct lz_place_zone cand[SIM_STREAMS];
+	u32 zone[SIM_STREAMS], i;
+	bool gc = stream >= GC_STREAMS, spent;
+	struct lz_place_in in = {
+		.policy = policy, .finish = s->setup.o.finish, .isolation = s->setup.o.isolation,
+		.class = stream % GC_STREAMS, .gc = gc, .zones = cand,
+	};
+	struct lz_place_out out;
+
+	for (i = 0; i < s->setup.zones && in.n < s->nr_open; i++) {
+		const struct sim_zone *z = &s->z[i];
+
+		if (z->state != SIM_OPEN)
+			continue;
+		zone[in.n] = i;
+		cand[in.n++] = (struct lz_place_zone){
+			z->stream % GC_STREAMS, z->stream >= GC_STREAMS, s->setup.cap - z->wp,
+		};
+	}
+	spent = !budget_allows(s, cand, in.n, gc);
+	in.budget_spent = spent && s->nr_free;
+	in.can_open = !spent && s->nr_free;
+	lz_place(&in, &out);
+	switch (out.verdict) {
+	case LZ_PLACE_USE:
+		return zone[out.idx];
+	case LZ_PLACE_FINISH:
+		sim_finish(s, zone[out.idx]);
+		return choose(s, stream, policy);
+	case LZ_PLACE_NEW:
+		return sim_open(s, stream);
+	default:
+		return SIM_NOWHERE;
+	}
+}
+
+static u32 choose_zenfs(struct sim *s, u32 stream)
+{
+	return choose(s, stream, LZ_POLICY_ZENFS);
+}
+
+static u32 choose_wla(struct sim *s, u32 stream)
+{
+	return choose(s, stream, LZ_POLICY_WLA);
+}
+
+static u32 choose_sla(struct sim *s, u32 stream)
+{
+	return choose(s, stream, LZ_POLICY_SLA);
+}
+
+static bool module_empty(struct sim *s, u32 zone)
+{
+	return lz_reset_due(s->setup.o.reset, s->z[zone].stream % GC_STREAMS, false);
+}
+
+static double module_score(struct sim *s, u32 zone)
+{
+	const struct sim_zone *z = &s->z[zone];
+
+	return lz_victim_score(s->setup.o.victim, z->valid, s->setup.cap, s->clock - z->written);
+}
+
+#define MODULE_POLICY(n, d)							\
+	const struct sim_policy sim_##n = {					\
+		.name = #n, .doc = d,						\
+		.user = module_user, .move = module_move, .choose = choose_##n,	\
+		.empty = module_empty, .score = module_score,			\
+	}
+
+MODULE_POLICY(zenfs, "the module's: a zone of a longer lifetime, by the hint");
+MODULE_POLICY(wla, "the module's: a zone of the same lifetime, or a longer one");
+MODULE_POLICY(sla, "the module's: a zone of the same lifetime, or a new one");
