@@ -285,7 +285,7 @@ struct load *load_new(const char *text, u32 blocks, u64 seed, const char **why)
 		zipf = true;
 		x = 0.99;
 	} else if (strcmp(text, "uniform")) {
-		*why = "not a load: uniform, zipf:0.01 to zipf:10, moving, moving:WRITES, journal or switch";
+		*why = "not a load: uniform, zipf:0.01 to zipf:10, moving:WRITES, ... (--list)";
 	}
 	if (zipf && !*why && !zipf_init(l, x)) {
 		load_free(l);
