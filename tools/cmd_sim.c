@@ -103,7 +103,8 @@ static error_t parse_sim(int key, char *arg, struct argp_state *state)
 			known |= !strncmp(arg, module_keys[i], strcspn(arg, "=")) &&
 				 strlen(module_keys[i]) == strcspn(arg, "=");
 		if (!known)
-			usage_error(state, "--opt %s: not reset, finish, gc_isolation or victim", arg);
+			usage_error(state,
+				    "--opt %s: not reset, finish, gc_isolation or victim", arg);
 		parse_option(state, arg, &a->setup.o);
 		return 0;
 	case OPT_LIST:
@@ -178,6 +179,12 @@ static int run(const struct sim_args *a, const struct sim_policy *p, const char 
 			 (unsigned long long)s.n.user);
 		sim_exit(&s);
 		return err;
+	}
+	why = sim_check(&s);
+	if (why) {
+		complain(p->name, "the simulator is wrong: %s", why);
+		sim_exit(&s);
+		return -EUCLEAN;
 	}
 	o = json_object_new_object();
 	put_str(o, "load", load);

@@ -220,6 +220,40 @@ int sim_run(struct sim *s, u64 writes)
 	return 0;
 }
 
+const char *sim_check(const struct sim *s)
+{
+	u32 zone, off, i, nr_open = 0, nr_free = 0;
+	u64 mapped = 0, found = 0;
+
+	for (i = 0; i < s->setup.blocks; i++) {
+		mapped += s->map[i] != SIM_NOWHERE;
+		if (s->map[i] != SIM_NOWHERE && s->lba[s->map[i]] != i)
+			return "a block is mapped to where another is";
+	}
+	for (zone = 0; zone < s->setup.zones; zone++) {
+		const struct sim_zone *z = &s->z[zone];
+		u32 valid = 0;
+
+		for (off = 0; off < z->wp; off++) {
+			u32 addr = zone * s->setup.cap + off;
+
+			valid += s->map[s->lba[addr]] == addr;
+		}
+		if (valid != z->valid)
+			return "a zone has another number of valid blocks than is counted";
+		if (z->state == SIM_FULL && !valid)
+			return "an empty zone was not erased";
+		found += valid;
+		nr_open += z->state == SIM_OPEN;
+		nr_free += z->state == SIM_FREE;
+	}
+	if (found != mapped)
+		return "blocks are mapped to zones that do not hold them";
+	if (nr_open != s->nr_open || nr_open > s->setup.max_open)
+		return "another number of zones is open than is counted, or allowed";
+	return nr_free == s->nr_free ? NULL : "another number of zones is free than is counted";
+}
+
 /* Writes the load down, backwards, to know when each block written is written again. */
 static int foresee(struct sim *s, const char *text, u64 writes)
 {

@@ -226,6 +226,8 @@ int sim_init(struct sim *s, const struct sim_policy *p, const struct sim_setup *
 void sim_exit(struct sim *s);
 /* @writes more user blocks. 0, or -ENOSPC: GC could not free a zone. */
 int sim_run(struct sim *s, u64 writes);
+/* NULL, or what does not add up. */
+const char *sim_check(const struct sim *s);
 /* Opens a free zone, of which there must be one, for @stream. */
 u32 sim_open(struct sim *s, u32 stream);
 /* Nothing more is written to an open zone. */
