@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Our own placement where nothing is hinted: core/life.c, as the module has it.
+ * Our own placement where nothing is hinted: core/life.c.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -50,9 +50,9 @@ const struct sim_policy sim_split_greedy = {
 
 /* --- true rates ------------------------------------------------------------------ */
 
-#define RATE_STREAMS	12	/* and how many powers of two they span */
+#define RATE_STREAMS	13	/* and how many powers of two they span */
 #define RATE_LEAST	0.000000001	/* of a zone: what rounding leaves of no blocks */
-#define RATE_TOP	6	/* the highest: 2^6 of the mean and above */
+#define RATE_TOP	8	/* the highest: 2^8 of the mean and above */
 
 /**
  * struct rates - state
