@@ -100,8 +100,8 @@ static error_t parse_sim(int key, char *arg, struct argp_state *state)
 		return 0;
 	case 'o':
 		for (i = 0; i < ARRAY_SIZE(module_keys); i++)
-			known |= !strncmp(arg, module_keys[i], strcspn(arg, "=")) &&
-				 strlen(module_keys[i]) == strcspn(arg, "=");
+			known |= strlen(module_keys[i]) == strcspn(arg, "=") &&
+				 !strncmp(arg, module_keys[i], strlen(module_keys[i]));
 		if (!known)
 			usage_error(state,
 				    "--opt %s: not reset, finish, gc_isolation or victim", arg);

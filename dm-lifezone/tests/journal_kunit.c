@@ -277,7 +277,19 @@ static void journal_too_many_updates(struct kunit *test)
 	lz_jrec_pack(&j->r[0], LZ_JR_DISCARD, 2 * f->cap, 0, LZ_EXTENT_MIN - 1);
 	ram_reseal(&j->h, 1);
 	refused(f, "more updates than a journal may hold");
-	/* Of blocks that are among them. */
+	/* Without it. */
+	ram_reseal(&j->h, 0);
+	KUNIT_EXPECT_EQ_MSG(test, ram_load(f->r, 0), 0, "(%s)", f->r->said);
+}
+
+/* Blocks that are among these need no more room. */
+static void journal_updates_again(struct kunit *test)
+{
+	struct forged *f = crowded(test);
+	struct lz_journal *j;
+
+	ram_reseal(&f->j->h, map_many(f, 2 * f->cap));
+	j = append(f, false);
 	lz_jrec_pack(&j->r[0], LZ_JR_DISCARD, 2 * f->cap - LZ_EXTENT_MIN, 0, LZ_EXTENT_MIN - 1);
 	ram_reseal(&j->h, 1);
 	KUNIT_EXPECT_EQ_MSG(test, ram_load(f->r, 0), 0, "(%s)", f->r->said);
@@ -332,6 +344,7 @@ static struct kunit_case journal_cases[] = {
 	KUNIT_CASE(journal_commit_without_end),
 	KUNIT_CASE(journal_endless_commit),
 	KUNIT_CASE(journal_too_many_updates),
+	KUNIT_CASE(journal_updates_again),
 	KUNIT_CASE(journal_discards_side_by_side),
 	KUNIT_CASE(journal_too_many_discards),
 	{}

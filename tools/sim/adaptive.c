@@ -41,7 +41,6 @@ static void adaptive_exit(struct sim *s)
 	lz_life_exit(&a->l);
 	free(a->sum);
 	free(a->mean);
-	free(a);
 }
 
 static u32 adaptive_move(struct sim *s, u32 lba, u32 old)

@@ -17,11 +17,6 @@ static int dac_init(struct sim *s)
 	return s->priv ? 0 : -ENOMEM;
 }
 
-static void dac_exit(struct sim *s)
-{
-	free(s->priv);
-}
-
 static u32 dac_user(struct sim *s, u32 lba, u32 old)
 {
 	u8 *region = s->priv;
@@ -43,6 +38,6 @@ static u32 dac_move(struct sim *s, u32 lba, u32 old)
 
 const struct sim_policy sim_dac = {
 	.name = "dac", .doc = "DAC: hotter with each user write, colder with each move",
-	.init = dac_init, .exit = dac_exit, .user = dac_user, .move = dac_move,
+	.init = dac_init, .user = dac_user, .move = dac_move,
 	.score = sim_cost_benefit,
 };

@@ -69,7 +69,6 @@ u32 sim_open(struct sim *s, u32 stream)
 	s->free = z->next;
 	s->nr_free--;
 	s->nr_open++;
-	s->n.opened++;
 	z->state = SIM_OPEN;
 	z->stream = stream;
 	z->opened = s->clock;
@@ -142,6 +141,13 @@ static void put(struct sim *s, u32 lba, u32 stream)
 		zone_close(s, s->open[stream]);
 }
 
+double sim_victim(const struct sim *s, u32 zone, enum lz_victim how)
+{
+	const struct sim_zone *z = &s->z[zone];
+
+	return lz_victim_score(how, z->valid, s->setup.cap, s->clock - z->written);
+}
+
 static u32 pick(struct sim *s)
 {
 	u32 best = SIM_NOWHERE, i;
@@ -208,12 +214,7 @@ int sim_run(struct sim *s, u64 writes)
 
 	while (s->n.user < end) {
 		s->req = load_next(s->load);
-		if (s->req.op == SIM_WRITE) {
-			user_write(s, s->req.lba);
-		} else if (s->map[s->req.lba] != SIM_NOWHERE) {
-			kill(s, s->req.lba, s->map[s->req.lba]);
-			s->n.discarded++;
-		}
+		user_write(s, s->req.lba);
 		if (s->broken)
 			return -ENOSPC;
 	}
@@ -320,6 +321,7 @@ void sim_exit(struct sim *s)
 {
 	if (s->p->exit && s->priv)
 		s->p->exit(s);
+	free(s->priv);
 	load_free(s->load);
 	free(s->map);
 	free(s->lba);

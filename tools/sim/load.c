@@ -19,6 +19,10 @@
 #define JOURNAL_WRITES	0.5	/* journal: so many of the writes */
 #define JOURNAL_BLOCKS	0.02	/* go round in so many of the blocks */
 
+struct rnd {
+	u64 s[4];
+};
+
 enum kind { UNIFORM, ZIPF, MOVING, NR_TURNS, JOURNAL = NR_TURNS };
 
 /**
@@ -39,7 +43,7 @@ enum kind { UNIFORM, ZIPF, MOVING, NR_TURNS, JOURNAL = NR_TURNS };
  * @head: JOURNAL: writes to it so far
  */
 struct load {
-	struct sim_rnd r;
+	struct rnd r;
 	u32 n;
 	u64 at;
 	u8 kind;
@@ -65,7 +69,7 @@ const char *const load_docs[] = {
 };
 
 /* xoshiro256**, seeded by splitmix64 (D. Blackman, S. Vigna; public domain). */
-void rnd_seed(struct sim_rnd *r, u64 seed)
+static void rnd_seed(struct rnd *r, u64 seed)
 {
 	u32 i;
 
@@ -83,7 +87,7 @@ static u64 rotl(u64 x, u32 k)
 	return x << k | x >> (64 - k);
 }
 
-u64 rnd_next(struct sim_rnd *r)
+static u64 rnd_next(struct rnd *r)
 {
 	u64 *s = r->s, x = rotl(s[1] * 5, 7) * 9, t = s[1] << 17;
 
@@ -96,12 +100,12 @@ u64 rnd_next(struct sim_rnd *r)
 	return x;
 }
 
-u32 rnd_below(struct sim_rnd *r, u32 n)
+static u32 rnd_below(struct rnd *r, u32 n)
 {
 	return (rnd_next(r) >> 32) * n >> 32;
 }
 
-double rnd_real(struct sim_rnd *r)
+static double rnd_real(struct rnd *r)
 {
 	return (rnd_next(r) >> 11) / 9007199254740992.0;	/* 2^53 */
 }
@@ -192,9 +196,9 @@ static struct sim_req journal_next(struct load *l)
 	u32 journal = l->n * JOURNAL_BLOCKS;
 
 	if (rnd_real(&l->r) < JOURNAL_WRITES)
-		return (struct sim_req){ l->head++ % journal, SIM_WRITE, LZ_CLASS_SHORT };
+		return (struct sim_req){ l->head++ % journal, LZ_CLASS_SHORT };
 	return (struct sim_req){
-		journal + rnd_below(&l->r, l->n - journal), SIM_WRITE, LZ_CLASS_LONG
+		journal + rnd_below(&l->r, l->n - journal), LZ_CLASS_LONG
 	};
 }
 

@@ -95,9 +95,7 @@ static bool module_empty(struct sim *s, u32 zone)
 
 static double module_score(struct sim *s, u32 zone)
 {
-	const struct sim_zone *z = &s->z[zone];
-
-	return lz_victim_score(s->setup.o.victim, z->valid, s->setup.cap, s->clock - z->written);
+	return sim_victim(s, zone, s->setup.o.victim);
 }
 
 #define MODULE_POLICY(n, d)							\

@@ -10,15 +10,12 @@
 
 double sim_cost_benefit(struct sim *s, u32 zone)
 {
-	const struct sim_zone *z = &s->z[zone];
-
-	return lz_victim_score(LZ_VICTIM_COST_BENEFIT, z->valid, s->setup.cap,
-			       s->clock - z->written);
+	return sim_victim(s, zone, LZ_VICTIM_COST_BENEFIT);
 }
 
 static double greedy(struct sim *s, u32 zone)
 {
-	return s->setup.cap - s->z[zone].valid;
+	return sim_victim(s, zone, LZ_VICTIM_GREEDY);
 }
 
 static u32 first(struct sim *s, u32 lba, u32 old)
@@ -66,11 +63,6 @@ static int rate_init(struct sim *s)
 {
 	s->priv = calloc(1, sizeof(struct rates));
 	return s->priv ? 0 : -ENOMEM;
-}
-
-static void rate_exit(struct sim *s)
-{
-	free(s->priv);
 }
 
 static void rate_wrote(struct sim *s, u32 lba, u32 addr)
@@ -127,7 +119,7 @@ static double mdc(struct sim *s, u32 zone)
 
 const struct sim_policy sim_rates = {
 	.name = "rates", .doc = "by the true rate at which a block is written, MDC victims",
-	.init = rate_init, .exit = rate_exit, .user = rate_user, .move = rate_stream,
+	.init = rate_init, .user = rate_user, .move = rate_stream,
 	.wrote = rate_wrote, .dead = rate_dead, .score = mdc,
 };
 
@@ -169,13 +161,8 @@ static int death_init(struct sim *s)
 	return s->priv ? 0 : -ENOMEM;
 }
 
-static void death_exit(struct sim *s)
-{
-	free(s->priv);
-}
-
 const struct sim_policy sim_oracle = {
 	.name = "oracle", .doc = "by the true time of the next write, 14 powers of two",
-	.future = true, .init = death_init, .exit = death_exit,
+	.future = true, .init = death_init,
 	.user = death_user, .move = death_move, .score = sim_cost_benefit,
 };

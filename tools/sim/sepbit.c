@@ -46,7 +46,6 @@ static void sepbit_exit(struct sim *s)
 	struct sepbit *b = s->priv;
 
 	free(b->at);
-	free(b);
 }
 
 static u32 sepbit_user(struct sim *s, u32 lba, u32 old)

@@ -20,41 +20,26 @@
 
 /* --- loads ------------------------------------------------------------------- */
 
-struct sim_rnd {
-	u64 s[4];
-};
-
-void rnd_seed(struct sim_rnd *r, u64 seed);
-u64 rnd_next(struct sim_rnd *r);
-/* Below @n, which is not 0. */
-u32 rnd_below(struct sim_rnd *r, u32 n);
-/* In [0, 1). */
-double rnd_real(struct sim_rnd *r);
-
 struct load;
 
-enum sim_op { SIM_WRITE, SIM_DISCARD };
-
 /**
- * struct sim_req - a request of users, of one block
+ * struct sim_req - a write of users, of one block
  * @lba: the block
- * @op: enum sim_op
  * @class: enum lz_class, the hint it comes with
  */
 struct sim_req {
 	u32 lba;
-	u8 op;
 	u8 class;
 };
 
 /**
  * load_new - a load, after its description
- * @text: "uniform", "zipf:THETA", "moving:PERIOD" (device writes), "switch"
+ * @text: as load_docs says
  * @blocks: logical blocks
  * @seed: of all that is drawn
  * @why: set to one line about what is wrong with @text
  *
- * The first @blocks writes fill the device, each block once, in random order.
+ * The first @blocks writes fill the device, each block once, in order.
  *
  * Return: NULL with *@why set.
  */
@@ -98,22 +83,18 @@ struct sim_zone {
 /**
  * struct sim_count - what happened
  * @user: blocks users wrote
- * @discarded: blocks users discarded that were there
  * @copied: blocks GC moved
  * @victims: zones GC cleaned
  * @erased: zones erased, by whatever emptied them
  * @finished: zones finished
- * @opened: zones opened
  * @fallback: blocks that went to another stream's zone
  */
 struct sim_count {
 	u64 user;
-	u64 discarded;
 	u64 copied;
 	u64 victims;
 	u64 erased;
 	u64 finished;
-	u64 opened;
 	u64 fallback;
 };
 
@@ -125,7 +106,8 @@ struct sim;
  * @doc: one line, with the source
  * @future: asks sim_death(), for which the whole load is written down first
  * @init: before the first write; 0 or -ENOMEM
- * @exit: may be NULL, as all below but those two marked
+ * @exit: frees what @priv of the run leads to, not @priv; may be NULL, as all below but those
+ *	two marked
  * @user: the stream of a block users write; it was at @old, or SIM_NOWHERE. Not NULL
  * @move: the stream of a block GC moves from @old. Not NULL
  * @choose: the open zone @stream is to fill from now on, which others may fill too; NULL: one
@@ -133,7 +115,7 @@ struct sim;
  * @empty: is an open zone that has lost its last block to be erased? NULL: none is
  * @adopt: a stream whose zone is to be filled by @stream instead of a new one, or SIM_NOWHERE
  * @wrote: it is at @addr now
- * @dead: what is at @addr is not @lba any more; called before @user and after @move
+ * @dead: what is at @addr is not @lba any more; called after @user and @move
  * @score: of a full zone with garbage as victim, larger is better
  * @cleaned: GC is about to clean the zone
  */
@@ -159,7 +141,8 @@ extern const struct sim_policy sim_adaptive, sim_zenfs, sim_wla, sim_sla, sim_ra
 /* All of them, NULL last. */
 extern const struct sim_policy *const sim_policies[];
 
-/* Cost-benefit as the module has it, with the root of the age. */
+/* How well @zone serves as victim, by the module's rules; and by that with the root of the age. */
+double sim_victim(const struct sim *s, u32 zone, enum lz_victim how);
 double sim_cost_benefit(struct sim *s, u32 zone);
 
 /**
@@ -185,7 +168,7 @@ struct sim_setup {
 /**
  * struct sim - a run
  * @p: the policy
- * @priv: the policy's
+ * @priv: the policy's, freed with the run
  * @load: what is written
  * @setup: as asked for
  * @map: by logical block, its address or SIM_NOWHERE
