@@ -15,8 +15,8 @@
  * one for each block written, keeps those that sink beyond 2^-16 of a write in sight.
  *
  * What depths mean is not assumed but measured. The sweep counts how many blocks there
- * are of each pair of depths, and each write the pair it found: one divided by the other
- * is how often such blocks are written. A pair seldom seen borrows from its row and its
+ * are of each pair of depths, and each write, or discard, the pair it found: one divided by
+ * the other is how often such blocks are written. A pair seldom seen borrows from its row and its
  * column. All of it fades as the load changes. So a load of steady rates, one of hot spots
  * that move on, and one without any difference between blocks each give a table of their
  * own, the last one the same in all places.
@@ -26,7 +26,8 @@
  * fade exponentially are those of LRFU (D. Lee et al., IEEE Trans. Computers 50(12),
  * 2001); to group by measured rates instead of by rules is ours.
  *
- * No locks: callers may race. What is lost then is a count or a mark's change.
+ * No locks: all but lz_life_measure() may be called by many at a time. What is lost then
+ * is a count or a mark's change.
  */
 #include "life.h"
 
@@ -44,20 +45,44 @@
 /* The highest group has rates of 2^8.5 times the mean and more, each next one half of that. */
 #define GROUP_TOP	(8 * 256 + 128)
 
-static u64 recent_tick(const struct lz_life *l)
+/* Looked at in a row: what a cache line holds. */
+#define ROW		32u
+#define ASKED		4u	/* blocks of a request whose rates are asked */
+#define DISCARDED	64u	/* and of a discard that are counted */
+
+/* The time, for each of the marks. */
+struct ticks {
+	u64 recent;
+	u64 lasting;
+};
+
+/* Depths of the marks of a block, from 0 to DEEPEST (ticks). */
+struct depths {
+	u32 recent;
+	u32 lasting;
+};
+
+static struct ticks now(const struct lz_life *l)
 {
-	return l->clock >> (l->shift - LZ_LIFE_SUB_SHIFT);
+	u64 clock = READ_ONCE(l->clock);
+
+	return (struct ticks){
+		.recent = clock >> (l->shift - LZ_LIFE_SUB_SHIFT),
+		.lasting = clock >> (l->shift + LASTING_SHIFT - LZ_LIFE_SUB_SHIFT),
+	};
 }
 
-static u64 lasting_tick(const struct lz_life *l)
-{
-	return l->clock >> (l->shift + LASTING_SHIFT - LZ_LIFE_SUB_SHIFT);
-}
-
-/* Depth of @mark at @tick, from 0 to DEEPEST (ticks). */
 static u32 depth(u64 tick, u8 mark, u32 from)
 {
 	return min_t(u32, (u8)(tick - mark + from * SUB), DEEPEST);
+}
+
+static struct depths depths(struct ticks t, u16 mark)
+{
+	return (struct depths){
+		.recent = depth(t.recent, mark, RECENT_FROM),
+		.lasting = depth(t.lasting, mark >> 8, LASTING_FROM),
+	};
 }
 
 static u8 mark_of(u64 tick, u32 depth, u32 from)
@@ -65,20 +90,13 @@ static u8 mark_of(u64 tick, u32 depth, u32 from)
 	return tick + from * SUB - depth;
 }
 
-static u32 recent_depth(const struct lz_life *l, u16 mark)
+static u16 marks(struct ticks t, struct depths d)
 {
-	return depth(recent_tick(l), mark, RECENT_FROM);
-}
+	u16 mark = mark_of(t.recent, d.recent, RECENT_FROM) |
+		mark_of(t.lasting, d.lasting, LASTING_FROM) << 8;
 
-static u32 lasting_depth(const struct lz_life *l, u16 mark)
-{
-	return depth(lasting_tick(l), mark >> 8, LASTING_FROM);
-}
-
-static u16 marks(const struct lz_life *l, u32 recent, u32 lasting)
-{
-	return mark_of(recent_tick(l), recent, RECENT_FROM) |
-	       mark_of(lasting_tick(l), lasting, LASTING_FROM) << 8;
+	/* Not to look like a block nothing is known of. */
+	return mark ? mark : 1;
 }
 
 /* 2^(@x / 256), with 16 bits after the point; @x from -4095 to 12000. */
@@ -105,6 +123,30 @@ static u32 written_depth(u32 depth, u32 from, u32 chance)
 	return from * SUB > up ? from * SUB - up : 0;
 }
 
+/* Of a block of @mark, which is at @lba, once it has been written. */
+static struct depths written_depths(const struct lz_life *l, struct ticks t, u16 mark, u64 lba)
+{
+	struct depths d = mark ? depths(t, mark) : (struct depths){ DEEPEST, DEEPEST };
+	u32 chance = (u64)(READ_ONCE(l->clock) * 0x9e3779b97f4a7c15ull + lba) >> 40;
+
+	return (struct depths){
+		.recent = written_depth(d.recent, RECENT_FROM, chance),
+		.lasting = written_depth(d.lasting, LASTING_FROM, chance >> 8),
+	};
+}
+
+static int rate_at(const struct lz_life *l, struct depths d)
+{
+	return READ_ONCE(l->rate[d.recent / SUB][d.lasting / SUB]);
+}
+
+static void count(u64 (*cells)[LZ_LIFE_BINS], struct depths d, u64 n)
+{
+	u64 *cell = &cells[d.recent / SUB][d.lasting / SUB];
+
+	WRITE_ONCE(*cell, READ_ONCE(*cell) + n * COUNT_ONE);
+}
+
 /* Log2 of @written / @seen with the prior @as, which has 16 bits after the point. */
 static int measured(u64 written, u64 seen, u64 as)
 {
@@ -113,86 +155,172 @@ static int measured(u64 written, u64 seen, u64 as)
 	return (int)lz_log2(max_t(u64, n, 1)) - (int)lz_log2(seen + PRIOR) - (16 << 8);
 }
 
-/* Makes the table of rates anew, and lets what it is made of fade. */
-static void measure(struct lz_life *l)
+/* The same of a row, or column, of cells. */
+static int measured_side(const struct lz_life *l, u32 i, bool column, u64 *all_written,
+			 u64 *all_seen)
 {
-	u64 seen[2][LZ_LIFE_BINS] = {}, written[2][LZ_LIFE_BINS] = {};
-	int side[2][LZ_LIFE_BINS];
-	u32 i, j;
+	u64 written = 0, seen = 0;
+	u32 j;
 
-	for (i = 0; i < LZ_LIFE_BINS; i++) {
-		for (j = 0; j < LZ_LIFE_BINS; j++) {
-			seen[0][i] += l->seen[i][j];
-			seen[1][j] += l->seen[i][j];
-			written[0][i] += l->written[i][j];
-			written[1][j] += l->written[i][j];
-		}
+	for (j = 0; j < LZ_LIFE_BINS; j++) {
+		written += READ_ONCE(l->written[column ? j : i][column ? i : j]);
+		seen += READ_ONCE(l->seen[column ? j : i][column ? i : j]);
 	}
-	for (i = 0; i < LZ_LIFE_BINS; i++) {
-		side[0][i] = measured(written[0][i], seen[0][i], 65536);
-		side[1][i] = measured(written[1][i], seen[1][i], 65536);
-	}
-	for (i = 0; i < LZ_LIFE_BINS; i++) {
-		for (j = 0; j < LZ_LIFE_BINS; j++) {
-			int as = clamp((side[0][i] + side[1][j]) / 2, -4095, 4095);
-
-			l->rate[i][j] = measured(l->written[i][j], l->seen[i][j], pow2(as));
-			l->seen[i][j] -= l->seen[i][j] >> FADE_SHIFT;
-			l->written[i][j] -= l->written[i][j] >> FADE_SHIFT;
-		}
-	}
+	*all_written += written;
+	*all_seen += seen;
+	return measured(written, seen, 65536);
 }
 
-/* Looks at one more block, and keeps it in sight. */
-static void probe(struct lz_life *l)
+static void fade(u64 *cell)
 {
-	u32 recent, lasting;
-	u16 mark;
+	u64 n = READ_ONCE(*cell);
 
-	l->probe += l->stride;
-	if (l->probe >= l->blocks)
-		l->probe -= l->blocks;
-	mark = l->mark[l->probe];
-	recent = recent_depth(l, mark);
-	lasting = lasting_depth(l, mark);
-	l->seen[recent / SUB][lasting / SUB] += COUNT_ONE;
-	if (recent == DEEPEST || lasting == DEEPEST)
-		l->mark[l->probe] = marks(l, recent, lasting);
+	WRITE_ONCE(*cell, n - (n >> FADE_SHIFT));
 }
 
 /**
- * lz_life_write - users wrote a block
+ * lz_life_measure - make the table of rates anew, and let what it is made of fade
  * @l: all blocks
- * @lba: the block
+ *
+ * To be called when lz_life_write() says so, by one at a time.
  */
-void lz_life_write(struct lz_life *l, u64 lba)
+void lz_life_measure(struct lz_life *l)
 {
-	u32 recent = recent_depth(l, l->mark[lba]), lasting = lasting_depth(l, l->mark[lba]);
-	u32 chance = (u64)(l->clock * 0x9e3779b97f4a7c15ull + lba) >> 40;
+	int row[LZ_LIFE_BINS], column[LZ_LIFE_BINS], mean;
+	u64 written = 0, seen = 0;
+	u32 i, j;
 
-	l->written[recent / SUB][lasting / SUB] += COUNT_ONE;
-	l->mark[lba] = marks(l, written_depth(recent, RECENT_FROM, chance),
-			     written_depth(lasting, LASTING_FROM, chance >> 8));
-	l->clock++;
-	probe(l);
-	if (l->clock < l->due)
+	WRITE_ONCE(l->due, READ_ONCE(l->clock) + max_t(u64, l->blocks >> PERIOD_SHIFT, 1024));
+	for (i = 0; i < LZ_LIFE_BINS; i++)
+		column[i] = measured_side(l, i, true, &written, &seen);
+	written = 0;
+	seen = 0;
+	for (i = 0; i < LZ_LIFE_BINS; i++)
+		row[i] = measured_side(l, i, false, &written, &seen);
+	/* A device being filled says nothing. */
+	if (!written)
 		return;
-	l->due = l->clock + max_t(u64, l->blocks >> PERIOD_SHIFT, 1024);
-	measure(l);
+	mean = measured(written, seen, 65536);
+	for (i = 0; i < LZ_LIFE_BINS; i++) {
+		for (j = 0; j < LZ_LIFE_BINS; j++) {
+			int as = clamp((row[i] + column[j]) / 2, -4095, 4095);
+
+			WRITE_ONCE(l->rate[i][j],
+				   measured(READ_ONCE(l->written[i][j]),
+					    READ_ONCE(l->seen[i][j]), pow2(as)) - mean);
+			fade(&l->seen[i][j]);
+			fade(&l->written[i][j]);
+		}
+	}
+}
+
+/* Looks at @n more blocks, and keeps them in sight. */
+static void probe(struct lz_life *l, struct ticks t, u32 n)
+{
+	u64 at = READ_ONCE(l->probe);
+
+	while (n--) {
+		u16 mark = READ_ONCE(l->mark[at]);
+
+		if (mark) {
+			struct depths d = depths(t, mark);
+
+			count(l->seen, d, 1);
+			if (d.recent == DEEPEST || d.lasting == DEEPEST)
+				WRITE_ONCE(l->mark[at], marks(t, d));
+		}
+		at++;
+		if (at % ROW && at < l->blocks)
+			continue;
+		at = round_down(at - 1, ROW) + l->stride;
+		if (at >= l->blocks)
+			at -= round_up(l->blocks, ROW);
+	}
+	WRITE_ONCE(l->probe, at);
+}
+
+/**
+ * lz_life_ask - how often blocks are likely to be written, once they have been now
+ * @l: all blocks
+ * @lba: the first
+ * @n: how many, at least 1
+ *
+ * Return: the mean over them of what lz_life_rate() would say, or over some if they are many.
+ */
+int lz_life_ask(const struct lz_life *l, u64 lba, u32 n)
+{
+	u32 step = DIV_ROUND_UP(n, ASKED), i, asked = 0;
+	struct ticks t = now(l);
+	int sum = 0;
+
+	for (i = 0; i < n; i += step, asked++)
+		sum += rate_at(l, written_depths(l, t, READ_ONCE(l->mark[lba + i]), lba + i));
+	return sum / (int)asked;
+}
+
+/**
+ * lz_life_write - users wrote blocks
+ * @l: all blocks
+ * @lba: the first
+ * @n: how many, at least 1
+ *
+ * Return: is lz_life_measure() due?
+ */
+bool lz_life_write(struct lz_life *l, u64 lba, u32 n)
+{
+	struct ticks t = now(l);
+	u16 was = 0, mark = 0, becomes = 0;
+	u32 i;
+
+	for (i = 0; i < n; i++) {
+		mark = READ_ONCE(l->mark[lba + i]);
+		/* What was written together is most often alike. */
+		if (!i || mark != was)
+			becomes = marks(t, written_depths(l, t, mark, lba + i));
+		was = mark;
+		if (mark)
+			count(l->written, depths(t, mark), 1);
+		WRITE_ONCE(l->mark[lba + i], becomes);
+	}
+	WRITE_ONCE(l->clock, READ_ONCE(l->clock) + n);
+	probe(l, now(l), n);
+	return READ_ONCE(l->clock) >= READ_ONCE(l->due);
+}
+
+/**
+ * lz_life_discard - users discarded blocks
+ * @l: all blocks
+ * @lba: the first
+ * @n: how many
+ */
+void lz_life_discard(struct lz_life *l, u64 lba, u64 n)
+{
+	u64 step = max_t(u64, div_u64(n, DISCARDED), 1), i;
+	struct ticks t = now(l);
+
+	for (i = 0; i < n; i += step) {
+		u16 mark = READ_ONCE(l->mark[lba + i]);
+
+		if (mark)
+			count(l->written, depths(t, mark), min(step, n - i));
+	}
+	memset(&l->mark[lba], 0, n * sizeof(*l->mark));
 }
 
 /**
  * lz_life_rate - how often a block is likely to be written
  * @l: all blocks
  * @lba: the block
+ * @rate: set to log2 of that in 256ths; 0 is the mean of all blocks in use
  *
- * Return: log2 of that in 256ths; 0 is the mean of all blocks.
+ * Return: is anything known of it?
  */
-int lz_life_rate(const struct lz_life *l, u64 lba)
+bool lz_life_rate(const struct lz_life *l, u64 lba, int *rate)
 {
-	u16 mark = l->mark[lba];
+	u16 mark = READ_ONCE(l->mark[lba]);
 
-	return l->rate[recent_depth(l, mark) / SUB][lasting_depth(l, mark) / SUB];
+	*rate = mark ? rate_at(l, depths(now(l), mark)) : 0;
+	return mark;
 }
 
 /**
@@ -208,18 +336,26 @@ u32 lz_life_group(int rate, u32 groups)
 }
 
 /**
- * lz_life_add - a block was written to a zone
+ * lz_life_add - blocks were written to a zone
  * @l: all blocks
  * @sum: of the zone
- * @lba: the block
+ * @lba: the first of them
+ * @n: how many
  */
-void lz_life_add(const struct lz_life *l, struct lz_life_sum *sum, u64 lba)
+void lz_life_add(const struct lz_life *l, struct lz_life_sum *sum, u64 lba, u32 n)
 {
-	u16 mark = l->mark[lba];
+	struct ticks t = now(l);
 
-	sum->n++;
-	sum->recent += recent_tick(l) - recent_depth(l, mark);
-	sum->lasting += lasting_tick(l) - lasting_depth(l, mark);
+	for (; n; n--, lba++) {
+		u16 mark = READ_ONCE(l->mark[lba]);
+		struct depths d = depths(t, mark);
+
+		if (!mark)
+			continue;
+		sum->n++;
+		sum->recent += t.recent - d.recent;
+		sum->lasting += t.lasting - d.lasting;
+	}
 }
 
 /**
@@ -246,12 +382,12 @@ struct lz_life_mean lz_life_mean(const struct lz_life_sum *sum)
 int lz_life_zone_rate(const struct lz_life *l, const struct lz_life_mean *mean)
 {
 	int most = (LZ_LIFE_BINS - 1) * SUB - 1, a, b, i, j, fi, fj;
+	struct ticks t = now(l);
 	const s16 *r, *next;
+
 	/* Between the middles of bins. */
-	a = (int)(recent_tick(l) - mean->recent) - SUB / 2;
-	b = (int)(lasting_tick(l) - mean->lasting) - SUB / 2;
-	a = clamp(a, 0, most);
-	b = clamp(b, 0, most);
+	a = clamp_t(s64, (s64)t.recent - mean->recent - SUB / 2, 0, most);
+	b = clamp_t(s64, (s64)t.lasting - mean->lasting - SUB / 2, 0, most);
 	i = a / SUB;
 	j = b / SUB;
 	fi = a % SUB;
@@ -271,7 +407,7 @@ int lz_life_zone_rate(const struct lz_life *l, const struct lz_life_mean *mean)
  */
 int lz_life_init(struct lz_life *l, u64 blocks)
 {
-	u64 i;
+	u64 rows = DIV_ROUND_UP(blocks, (u64)ROW), stride;
 
 	*l = (struct lz_life){ .blocks = blocks };
 	l->mark = lz_zalloc_array(blocks, sizeof(*l->mark));
@@ -280,12 +416,10 @@ int lz_life_init(struct lz_life *l, u64 blocks)
 	/* More than an eighth of the blocks, or the sweep were too slow. */
 	l->shift = max_t(u32, ilog2(blocks / 4 + 1), LZ_LIFE_SUB_SHIFT);
 	/* Evenly spread at any time, and all in the end. */
-	l->stride = div_u64(blocks * 618, 1000) + 1;
-	while (gcd(l->stride, blocks) != 1)
-		l->stride++;
-	l->stride %= blocks;
-	for (i = 0; i < blocks; i++)
-		l->mark[i] = marks(l, DEEPEST, DEEPEST);
+	stride = div_u64(rows * 618, 1000) + 1;
+	while (gcd(stride, rows) != 1)
+		stride++;
+	l->stride = stride % rows * ROW;
 	return 0;
 }
 

@@ -14,16 +14,17 @@
 /**
  * struct lz_life - what is known of all blocks
  * @blocks: how many
- * @mark: by block, the recent mark in bits 0-7, the lasting one in bits 8-15; see life.c
+ * @mark: by block, the recent mark in bits 0-7, the lasting one in bits 8-15; 0: nothing is
+ *	known of it, or it is not in use; see life.c
  * @clock: blocks written by users
  * @shift: the recent mark's time constant is 2^@shift blocks written
- * @probe: block looked at last
- * @stride: from one looked at to the next (blocks)
- * @due: clock at which @rate is made anew
+ * @probe: block looked at next
+ * @stride: from the blocks looked at in a row to the next ones (blocks)
+ * @due: clock at which @rate is to be made anew
  * @seen: blocks looked at, by their marks, in 16ths, old ones fading
- * @written: blocks written, by their marks before, the same
+ * @written: blocks written or discarded, by their marks before, the same
  * @rate: by marks, log2 of how often such a block is written, in 256ths; 0 is the mean
- *	of all blocks
+ *	of all blocks in use
  */
 struct lz_life {
 	u64 blocks;
@@ -62,10 +63,13 @@ struct lz_life_mean {
 
 int lz_life_init(struct lz_life *l, u64 blocks);
 void lz_life_exit(struct lz_life *l);
-void lz_life_write(struct lz_life *l, u64 lba);
-int lz_life_rate(const struct lz_life *l, u64 lba);
+int lz_life_ask(const struct lz_life *l, u64 lba, u32 n);
+bool lz_life_write(struct lz_life *l, u64 lba, u32 n);
+void lz_life_discard(struct lz_life *l, u64 lba, u64 n);
+void lz_life_measure(struct lz_life *l);
+bool lz_life_rate(const struct lz_life *l, u64 lba, int *rate);
 u32 lz_life_group(int rate, u32 groups);
-void lz_life_add(const struct lz_life *l, struct lz_life_sum *sum, u64 lba);
+void lz_life_add(const struct lz_life *l, struct lz_life_sum *sum, u64 lba, u32 n);
 struct lz_life_mean lz_life_mean(const struct lz_life_sum *sum);
 int lz_life_zone_rate(const struct lz_life *l, const struct lz_life_mean *mean);
 

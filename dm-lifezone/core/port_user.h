@@ -67,6 +67,8 @@ typedef int64_t s64;
 #define div_s64(a, b)		((s64)(a) / (s32)(b))
 #define div64_u64(a, b)		((u64)(a) / (b))
 #define ilog2(x)		(63 - __builtin_clzll((u64)(x)))
+#define round_down(x, y)	((x) & ~((__typeof__(x))(y) - 1))
+#define round_up(x, y)		round_down((x) + (y) - 1, y)
 #define is_power_of_2(x)	((x) && !((x) & ((x) - 1)))
 static inline u64 roundup_pow_of_two(u64 x)
 {

@@ -22,10 +22,24 @@ static void life_exit(struct kunit *test)
 		lz_life_exit(test->priv);
 }
 
+static void write(struct lz_life *l, u64 lba)
+{
+	if (lz_life_write(l, lba, 1))
+		lz_life_measure(l);
+}
+
+static int rate(const struct lz_life *l, u64 lba)
+{
+	int r;
+
+	lz_life_rate(l, lba, &r);
+	return r;
+}
+
 static void uniform(struct lz_life *l, u32 *state, u32 writes)
 {
 	while (writes--)
-		lz_life_write(l, ram_random(state, BLOCKS));
+		write(l, ram_random(state, BLOCKS));
 }
 
 static void fill(struct lz_life *l)
@@ -33,15 +47,15 @@ static void fill(struct lz_life *l)
 	u32 i;
 
 	for (i = 0; i < BLOCKS; i++)
-		lz_life_write(l, i);
+		write(l, i);
 }
 
 /* Of ten writes nine go to the twentieth of the blocks from @from on. */
 static void hot(struct lz_life *l, u32 *state, u32 from, u32 writes)
 {
 	while (writes--)
-		lz_life_write(l, ram_random(state, 10) ? from + ram_random(state, HOT) :
-			      ram_random(state, BLOCKS));
+		write(l, ram_random(state, 10) ? from + ram_random(state, HOT) :
+		      ram_random(state, BLOCKS));
 }
 
 /* The mean rate of some blocks. */
@@ -51,7 +65,7 @@ static int mean(const struct lz_life *l, u32 from, u32 n)
 	u32 i;
 
 	for (i = 0; i < n; i++)
-		sum += lz_life_rate(l, from + i);
+		sum += rate(l, from + i);
 	return sum / (int)n;
 }
 
@@ -78,18 +92,20 @@ static void life_log2(struct kunit *test)
 	KUNIT_EXPECT_LE(test, abs((int)lz_log2(1000000) - 5102), 3);
 }
 
-/* Nothing is known: all blocks are alike. In a fill what was not yet written is to come. */
+/* Nothing is known: all blocks are alike, and so they are when each was written once. */
 static void life_new(struct kunit *test)
 {
 	struct lz_life *l = life(test);
 	u32 i;
+	int r;
 
 	for (i = 0; i < BLOCKS; i++)
-		KUNIT_ASSERT_EQ(test, lz_life_rate(l, i), 0);
-	for (i = 0; i < BLOCKS / 2; i++)
-		lz_life_write(l, i);
-	KUNIT_EXPECT_LT(test, mean(l, 0, BLOCKS / 2), 0);
-	KUNIT_EXPECT_GT(test, mean(l, BLOCKS / 2, BLOCKS / 2), 0);
+		KUNIT_ASSERT_FALSE(test, lz_life_rate(l, i, &r));
+	fill(l);
+	for (i = 0; i < BLOCKS; i++) {
+		KUNIT_ASSERT_TRUE(test, lz_life_rate(l, i, &r));
+		KUNIT_ASSERT_EQ(test, r, 0);
+	}
 }
 
 /* A load without differences is seen to have none, whatever chance did. */
@@ -100,7 +116,7 @@ static void life_uniform(struct kunit *test)
 
 	uniform(l, &state, 20 * BLOCKS);
 	for (i = 0; i < BLOCKS; i++)
-		other += lz_life_group(lz_life_rate(l, i), 11) != lz_life_group(0, 11);
+		other += lz_life_group(rate(l, i), 11) != lz_life_group(0, 11);
 	KUNIT_EXPECT_LT(test, other, BLOCKS / 100);
 }
 
@@ -122,6 +138,7 @@ static void life_moves(struct kunit *test)
 	struct lz_life *l = life(test);
 	u32 state = 7, from = 0, i;
 
+	fill(l);
 	for (i = 0; i < 16; i++, from += HOT)
 		hot(l, &state, from, BLOCKS);
 	hot(l, &state, from, BLOCKS / 4);
@@ -141,11 +158,11 @@ static void life_forgotten(struct kunit *test)
 	fill(l);
 	for (turn = 0; turn < 150; turn++) {
 		for (i = 0; i < BLOCKS; i++)
-			lz_life_write(l, ram_random(&state, HOT));
+			write(l, ram_random(&state, HOT));
 		if (turn < 10)
 			continue;
 		for (i = HOT; i < BLOCKS; i += 7)
-			KUNIT_ASSERT_LT(test, lz_life_rate(l, i), -2 * OCTAVE);
+			KUNIT_ASSERT_LT(test, rate(l, i), -2 * OCTAVE);
 	}
 }
 
@@ -158,16 +175,13 @@ static void life_zone(struct kunit *test)
 
 	fill(l);
 	hot(l, &state, 0, 10 * BLOCKS);
-	for (i = 0; i < HOT; i++) {
-		lz_life_add(l, &old, i);
-		lz_life_add(l, &cold, BLOCKS / 2 + i);
-	}
+	lz_life_add(l, &old, 0, HOT);
+	lz_life_add(l, &cold, BLOCKS / 2, HOT);
 	KUNIT_EXPECT_LT(test, abs(zone_rate(l, &old) - mean(l, 0, HOT)), OCTAVE);
 	KUNIT_EXPECT_LT(test, zone_rate(l, &cold), -2 * OCTAVE);
 	for (i = 0; i < 8; i++)
 		hot(l, &state, HOT * (i + 1), BLOCKS);
-	for (i = 0; i < HOT; i++)
-		lz_life_add(l, &now, HOT * 8 + i);
+	lz_life_add(l, &now, HOT * 8, HOT);
 	KUNIT_EXPECT_GT(test, zone_rate(l, &now), 2 * OCTAVE);
 	KUNIT_EXPECT_LT(test, zone_rate(l, &old), 0);
 }
@@ -221,12 +235,80 @@ static void life_few_blocks(struct kunit *test)
 
 		KUNIT_ASSERT_EQ(test, lz_life_init(l, blocks), 0);
 		for (i = 0; i < blocks; i++) {
-			lz_life_write(l, i);
 			KUNIT_ASSERT_LT(test, l->probe, blocks);
 			KUNIT_ASSERT_FALSE(test, looked[l->probe]++);
+			write(l, i);
 		}
 		lz_life_exit(l);
 	}
+}
+
+/* What is asked before a write is what holds after it; of many blocks, the mean. */
+static void life_ask(struct kunit *test)
+{
+	struct lz_life *l = life(test);
+	u32 state = 10, i;
+
+	fill(l);
+	hot(l, &state, 0, 10 * BLOCKS);
+	for (i = 0; i < BLOCKS; i += 11) {
+		int asked = lz_life_ask(l, i, 1);
+
+		/* Not measured anew between the two. */
+		lz_life_write(l, i, 1);
+		/* The clock may have gone on to the next tick. */
+		if (l->clock & ((1u << (l->shift - LZ_LIFE_SUB_SHIFT)) - 1))
+			KUNIT_ASSERT_EQ(test, asked, rate(l, i));
+	}
+	KUNIT_EXPECT_GT(test, lz_life_ask(l, 0, HOT), 3 * OCTAVE);
+	KUNIT_EXPECT_LT(test, lz_life_ask(l, BLOCKS / 2, HOT), 2 * OCTAVE);
+}
+
+/* Long writes count as many blocks as they have. */
+static void life_long_writes(struct kunit *test)
+{
+	struct lz_life *l = life(test);
+	u32 state = 11, i;
+
+	fill(l);
+	for (i = 0; i < 10 * BLOCKS / 25; i++) {
+		u64 lba = ram_random(&state, 10) ? 25 * ram_random(&state, HOT / 25) :
+			ram_random(&state, BLOCKS - 25);
+
+		if (lz_life_write(l, lba, 25))
+			lz_life_measure(l);
+	}
+	KUNIT_EXPECT_EQ(test, l->clock, 11ull * BLOCKS);
+	KUNIT_EXPECT_LT(test, abs(mean(l, 0, HOT) - 1068), OCTAVE / 4);
+	KUNIT_EXPECT_LT(test, abs(mean(l, HOT, BLOCKS - HOT) + 850), OCTAVE / 4);
+}
+
+/*
+ * To discard a block ends its life as a write does, and nothing is known of it any more.
+ * Blocks from HOT on live as long as it takes to write HOT blocks eight times: those that
+ * have lived longest are the next to go.
+ */
+static void life_discards(struct kunit *test)
+{
+	struct lz_life *l = life(test);
+	u32 state = 12, i, from;
+	int r;
+
+	for (i = 0; i < 40; i++) {
+		from = HOT + i % 8 * HOT;
+		lz_life_discard(l, from, HOT);
+		KUNIT_ASSERT_FALSE(test, lz_life_rate(l, from + HOT - 1, &r));
+		for (from -= HOT; from < HOT + i % 8 * HOT; from++)
+			write(l, from + HOT);
+	}
+	KUNIT_EXPECT_GT(test, mean(l, HOT, HOT), OCTAVE);
+	KUNIT_EXPECT_LT(test, mean(l, 8 * HOT, HOT), 0);
+	for (i = 0; i < HOT; i++)
+		KUNIT_ASSERT_FALSE(test, lz_life_rate(l, i, &r));
+	lz_life_discard(l, 0, BLOCKS);
+	for (i = 0; i < BLOCKS; i++)
+		KUNIT_ASSERT_FALSE(test, lz_life_rate(l, i, &r));
+	uniform(l, &state, BLOCKS);
 }
 
 static struct kunit_case life_cases[] = {
@@ -237,6 +319,9 @@ static struct kunit_case life_cases[] = {
 	KUNIT_CASE(life_moves),
 	KUNIT_CASE(life_forgotten),
 	KUNIT_CASE(life_zone),
+	KUNIT_CASE(life_ask),
+	KUNIT_CASE(life_long_writes),
+	KUNIT_CASE(life_discards),
 	KUNIT_CASE(life_groups),
 	KUNIT_CASE(life_victims),
 	KUNIT_CASE(life_few_blocks),

@@ -46,16 +46,19 @@ static void adaptive_exit(struct sim *s)
 static u32 adaptive_move(struct sim *s, u32 lba, u32 old)
 {
 	struct adaptive *a = s->priv;
+	int rate;
 
 	(void)old;
-	return lz_life_group(lz_life_rate(&a->l, lba), GROUPS);
+	lz_life_rate(&a->l, lba, &rate);
+	return lz_life_group(rate, GROUPS);
 }
 
 static u32 adaptive_user(struct sim *s, u32 lba, u32 old)
 {
 	struct adaptive *a = s->priv;
 
-	lz_life_write(&a->l, lba);
+	if (lz_life_write(&a->l, lba, 1))
+		lz_life_measure(&a->l);
 	return adaptive_move(s, lba, old);
 }
 
@@ -83,7 +86,7 @@ static void adaptive_wrote(struct sim *s, u32 lba, u32 addr)
 
 	if (s->z[zone].wp == 1)
 		a->sum[zone] = (struct lz_life_sum){ 0 };
-	lz_life_add(&a->l, &a->sum[zone], lba);
+	lz_life_add(&a->l, &a->sum[zone], lba, 1);
 	if (s->z[zone].wp == s->setup.cap)
 		a->mean[zone] = lz_life_mean(&a->sum[zone]);
 }
