@@ -376,7 +376,7 @@ static int lz_write_send(struct lz_target *lt, struct lz_part **pp, struct bio *
 		bytes = lz_part_fit(lt, part);
 		if (unlikely(!bytes))
 			return -EINVAL;
-		r = lz_write_begin(lt->lz, class, bytes >> LZ_BLOCK_SHIFT, &part->w);
+		r = lz_write_begin(lt->lz, class, part->lba, bytes >> LZ_BLOCK_SHIFT, &part->w);
 		if (unlikely(r))
 			return r;
 		bytes = lz_bytes(part->w.nblocks);

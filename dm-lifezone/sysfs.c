@@ -356,16 +356,25 @@ static ssize_t lz_show_class_open(struct lz_target *lt, const struct lz_attr *a,
 	return sysfs_emit(buf, "%u\n", info.class_open[a->arg]);
 }
 
+/* Which counter, and of which class. */
+#define LZ_CLASS_ARG(_of, _class)	((_class) << 16 | LZ_ST_CLASS_##_of)
+
+static ssize_t lz_show_class_stat(struct lz_target *lt, const struct lz_attr *a, char *buf)
+{
+	return sysfs_emit(buf, "%llu\n",
+			  lz_stat(lt->lz, lz_class_stat(a->arg & 0xffff, a->arg >> 16)));
+}
+
 #define LZ_CLASS(_name, _class)								\
 enum { lz_class_##_name = _class };							\
-LZ_ATTR(lz_attr_##_name##_writes, "writes", 0444, lz_show_stat, NULL,			\
-	LZ_ST_CLASS_WRITES + lz_class_##_name);						\
-LZ_ATTR(lz_attr_##_name##_copies, "copies", 0444, lz_show_stat, NULL,			\
-	LZ_ST_CLASS_COPIES + lz_class_##_name);						\
-LZ_ATTR(lz_attr_##_name##_resets, "resets", 0444, lz_show_stat, NULL,			\
-	LZ_ST_CLASS_RESETS + lz_class_##_name);						\
-LZ_ATTR(lz_attr_##_name##_opens, "opens", 0444, lz_show_stat, NULL,			\
-	LZ_ST_CLASS_OPENS + lz_class_##_name);						\
+LZ_ATTR(lz_attr_##_name##_writes, "writes", 0444, lz_show_class_stat, NULL,		\
+	LZ_CLASS_ARG(WRITES, lz_class_##_name));					\
+LZ_ATTR(lz_attr_##_name##_copies, "copies", 0444, lz_show_class_stat, NULL,		\
+	LZ_CLASS_ARG(COPIES, lz_class_##_name));					\
+LZ_ATTR(lz_attr_##_name##_resets, "resets", 0444, lz_show_class_stat, NULL,		\
+	LZ_CLASS_ARG(RESETS, lz_class_##_name));					\
+LZ_ATTR(lz_attr_##_name##_opens, "opens", 0444, lz_show_class_stat, NULL,		\
+	LZ_CLASS_ARG(OPENS, lz_class_##_name));						\
 LZ_ATTR(lz_attr_##_name##_zones, "zones", 0444, lz_show_class_zones, NULL, lz_class_##_name);\
 LZ_ATTR(lz_attr_##_name##_open_zone, "open_zone", 0444, lz_show_class_open, NULL,	\
 	lz_class_##_name);								\
@@ -385,6 +394,18 @@ LZ_CLASS(medium, LZ_CLASS_MEDIUM);
 LZ_CLASS(long, LZ_CLASS_LONG);
 LZ_CLASS(extreme, LZ_CLASS_EXTREME);
 LZ_CLASS(meta, LZ_CLASS_META);
+LZ_CLASS(group0, LZ_CLASS_GROUP);
+LZ_CLASS(group1, LZ_CLASS_GROUP + 1);
+LZ_CLASS(group2, LZ_CLASS_GROUP + 2);
+LZ_CLASS(group3, LZ_CLASS_GROUP + 3);
+LZ_CLASS(group4, LZ_CLASS_GROUP + 4);
+LZ_CLASS(group5, LZ_CLASS_GROUP + 5);
+LZ_CLASS(group6, LZ_CLASS_GROUP + 6);
+LZ_CLASS(group7, LZ_CLASS_GROUP + 7);
+LZ_CLASS(group8, LZ_CLASS_GROUP + 8);
+LZ_CLASS(group9, LZ_CLASS_GROUP + 9);
+LZ_CLASS(group10, LZ_CLASS_GROUP + 10);
+static_assert(LZ_NR_GROUPS == 11, "a folder for each group");
 
 static const struct attribute_group lz_group = {
 	.attrs = (struct attribute **)lz_attrs,
@@ -399,6 +420,17 @@ static const struct attribute_group *lz_groups[] = {
 	&lz_group_long,
 	&lz_group_extreme,
 	&lz_group_meta,
+	&lz_group_group0,
+	&lz_group_group1,
+	&lz_group_group2,
+	&lz_group_group3,
+	&lz_group_group4,
+	&lz_group_group5,
+	&lz_group_group6,
+	&lz_group_group7,
+	&lz_group_group8,
+	&lz_group_group9,
+	&lz_group_group10,
 	NULL
 };
 

@@ -212,14 +212,24 @@ void lz_target_event(struct lz_target *lt, enum lz_event ev, u64 arg)
  * @why: on error one line for the user
  * @why_size: its size
  *
- * Return: 0 or -EINVAL.
+ * Return: 0, -EINVAL or -ENOMEM.
  */
 int lz_target_set_option(struct lz_target *lt, const char *key, const char *value,
 			 char *why, size_t why_size)
 {
+	struct lz_options o;
 	int r;
 
 	spin_lock(&lt->opt_lock);
+	o = lt->options;
+	spin_unlock(&lt->opt_lock);
+	r = lz_option_set(&o, key, value, true, why, why_size);
+	if (!r)
+		r = lz_prepare_options(lt->lz, &o, why, why_size);
+	if (r)
+		return r;
+	spin_lock(&lt->opt_lock);
+	/* Again, as another may have been set meanwhile. */
 	r = lz_option_set(&lt->options, key, value, true, why, why_size);
 	if (!r)
 		lz_set_options(lt->lz, &lt->options);

@@ -44,7 +44,12 @@ TRACE_DEFINE_ENUM(LZ_PLACE_WAIT);
 		{ LZ_CLASS_NOT_SET, "not_set" }, { LZ_CLASS_NONE, "none" }, \
 		{ LZ_CLASS_SHORT, "short" }, { LZ_CLASS_MEDIUM, "medium" }, \
 		{ LZ_CLASS_LONG, "long" }, { LZ_CLASS_EXTREME, "extreme" }, \
-		{ LZ_CLASS_META, "meta" })
+		{ LZ_CLASS_META, "meta" },				\
+		/* LZ_CLASS_GROUP and on */				\
+		{ 7, "group0" }, { 8, "group1" }, { 9, "group2" },	\
+		{ 10, "group3" }, { 11, "group4" }, { 12, "group5" },	\
+		{ 13, "group6" }, { 14, "group7" }, { 15, "group8" },	\
+		{ 16, "group9" }, { 17, "group10" })
 
 #define lz_show_verdict(v)						\
 	__print_symbolic(v,						\

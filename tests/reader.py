@@ -26,7 +26,8 @@ NONE = 0xffffffff
 SUPER, ROOT, JOURNAL, NODE, ZNODE, SUMMARY = range(1, 7)
 FREE, OPEN, FULL, META, ROOTZ, BAD = range(6)
 STATES = ["free", "open", "full", "meta", "root", "bad"]
-CLASSES = ["not_set", "none", "short", "medium", "long", "extreme", "meta"]
+CLASSES = ["not_set", "none", "short", "medium", "long", "extreme", "meta",
+           *(f"group{i}" for i in range(11))]
 EMPTY, COND_OPEN, COND_FULL, READONLY, OFFLINE = range(5)
 NODE_ENTRIES = 504
 ZNODE_ENTRIES = 126
@@ -588,7 +589,7 @@ class Reader:
         low, high = b & NONE, b >> 32
         return {MAP: f"map lba {lba} len {n} addr {b}",
                 DISCARD: f"discard lba {lba} len {b}",
-                ZOPEN: f"open zone {lba} class {CLASSES[n % 7]} gen {low} flags {high:#x}",
+                ZOPEN: f"open zone {lba} class {CLASSES[n % len(CLASSES)]} gen {low} flags {high:#x}",
                 ZSUM: f"summary zone {lba} offset {low} len {n} number {high}",
                 ZBAD: f"aside zone {lba}"}[kind]
 

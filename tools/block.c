@@ -33,7 +33,7 @@ const char *zone_state_name(u8 state)
 
 const char *class_name(u8 class)
 {
-	return class < LZ_NR_CLASSES ? lz_class_names[class] : "?";
+	return class < LZ_NR_ZONE_CLASSES ? lz_class_names[class] : "?";
 }
 
 const char *zone_flag_names(u32 flags, char *buf, size_t n)
@@ -118,9 +118,16 @@ static void node_fields(struct json_object *o, const struct lz_node *b)
 
 static void root_fields(struct json_object *o, const struct lz_root *r)
 {
+	static const struct {
+		enum lz_stat of;
+		const char *name;
+	} per_class[] = {
+		{ LZ_ST_CLASS_WRITES, "writes" }, { LZ_ST_CLASS_COPIES, "copies" },
+		{ LZ_ST_CLASS_RESETS, "resets" }, { LZ_ST_CLASS_OPENS, "opens" },
+	};
 	struct json_object *stats = json_object_new_object();
 	char name[48];
-	u32 i;
+	u32 i, c;
 
 	put_u64(o, "journal_addr", le64_to_cpu(r->journal_addr));
 	put_u64(o, "journal_seq", le64_to_cpu(r->journal_seq));
@@ -134,16 +141,14 @@ static void root_fields(struct json_object *o, const struct lz_root *r)
 	put_u64(o, "mapped", le64_to_cpu(r->mapped));
 	json_object_object_add(o, "map_top", addrs_json(r->map_top, LZ_ROOT_MAP_TOP));
 	json_object_object_add(o, "ztab_top", addrs_json(r->ztab_top, LZ_ROOT_ZTAB_TOP));
-	for (i = 0; i < LZ_NR_STATS; i++) {
-		static const char *const per_class[] = { "writes", "copies", "resets", "opens" };
-		u32 c = i - LZ_ST_CLASS_WRITES;
-
-		if (i < LZ_ST_CLASS_WRITES)
-			snprintf(name, sizeof(name), "%s", lz_stat_names[i]);
-		else
-			snprintf(name, sizeof(name), "%s_%s", class_name(c % LZ_NR_CLASSES),
-				 per_class[c / LZ_NR_CLASSES]);
-		put_u64(stats, name, le64_to_cpu(r->stats[i]));
+	for (i = 0; i < LZ_ST_CLASS_WRITES; i++)
+		put_u64(stats, lz_stat_names[i], le64_to_cpu(r->stats[i]));
+	for (i = 0; i < ARRAY_SIZE(per_class); i++) {
+		for (c = 0; c < LZ_NR_ZONE_CLASSES; c++) {
+			snprintf(name, sizeof(name), "%s_%s", class_name(c), per_class[i].name);
+			put_u64(stats, name,
+				le64_to_cpu(r->stats[lz_class_stat(per_class[i].of, c)]));
+		}
 	}
 	json_object_object_add(o, "stats", stats);
 }

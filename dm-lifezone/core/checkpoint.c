@@ -327,7 +327,7 @@ static void encode_zones(struct lz *lz, struct lz_znode *n, u64 idx)
 		spin_lock(&z->lock);
 		e->gen = cpu_to_le32(z->gen);
 		e->state = z->state;
-		e->class = z->class;
+		e->class = READ_ONCE(z->class);
 		e->flags = cpu_to_le16(z->flags);
 		e->valid = cpu_to_le32(z->tree_valid);
 		e->wp = cpu_to_le32(z->resv);

@@ -188,16 +188,18 @@ static int write_try(struct lz *lz, u8 class, u32 want, struct lz_write *w)
 	return err;
 }
 
-int lz_write_begin(struct lz *lz, u8 class, u32 want, struct lz_write *w)
+int lz_write_begin(struct lz *lz, u8 class, u64 lba, u32 want, struct lz_write *w)
 {
+	u8 as;
 	int err;
 
 	want = min(want, lz->append_max);
 	want = min(want, lz->delta_cap / 16);
-	err = write_try(lz, class, want, w);
+	as = lz_infer_class(lz, class, lba, want);
+	err = write_try(lz, as, want, w);
 	if (unlikely(err == -EAGAIN)) {
 		lz_starve(lz);
-		err = write_try(lz, class, want, w);
+		err = write_try(lz, as, want, w);
 		if (err == -EAGAIN && READ_ONCE(lz->spent))
 			err = -ENOSPC;
 	}
@@ -207,6 +209,9 @@ int lz_write_begin(struct lz *lz, u8 class, u32 want, struct lz_write *w)
 		atomic_sub(w->nblocks, &lz->credit);
 	lz_count(lz, LZ_ST_USER_WRITES, w->nblocks);
 	lz_count(lz, LZ_ST_CLASS_WRITES + class, w->nblocks);
+	if (as != class)
+		lz_count(lz, lz_class_stat(LZ_ST_CLASS_WRITES, as), w->nblocks);
+	lz_infer_written(lz, lba, w->nblocks);
 	return 0;
 }
 
@@ -461,6 +466,7 @@ static void run(struct lz *lz)
 		lz_commit_step(lz);
 		lz_ckpt_step(lz);
 		lz_leaf_step(lz);
+		lz_infer_step(lz);
 		if (lz->mode == LZ_MODE_RW)
 			write_steps(lz);
 		cond_resched();
@@ -561,7 +567,7 @@ void lz_get_info(struct lz *lz, struct lz_info *info)
 	info->logical_blocks = lz->si.logical_blocks;
 	info->low_water = lz->si.gc_zones + 1;
 	info->budget = lz->budget;
-	for (i = 0; i < LZ_NR_CLASSES; i++)
+	for (i = 0; i < LZ_NR_ZONE_CLASSES; i++)
 		info->class_open[i] = LZ_NONE;
 	if (!lz->loaded)
 		return;
@@ -578,9 +584,14 @@ void lz_get_info(struct lz *lz, struct lz_info *info)
 	spin_lock_irqsave(&lz->place_lock, flags);
 	info->free_zones = lz_free_for(lz, true);
 	info->open = lz->nr_open + 1 + (lz->js == lz->ns ? 1 : 2);
-	for (i = 0; i < LZ_NR_CLASSES; i++) {
-		if (lz->cur[0][i])
-			info->class_open[i] = lz_zone_nr(lz, lz->cur[0][i]);
+	for (i = 0; i < LZ_NR_ZONE_CLASSES; i++) {
+		const struct lz_zone *z = lz->cur[0][i];
+
+		/* A group is written to by both. */
+		if (!z && i >= LZ_CLASS_GROUP)
+			z = lz->cur[1][i];
+		if (z)
+			info->class_open[i] = lz_zone_nr(lz, z);
 	}
 	spin_unlock_irqrestore(&lz->place_lock, flags);
 	info->checkpoint = READ_ONCE(lz->ckpt.number);
@@ -605,21 +616,18 @@ void lz_get_options(struct lz *lz, struct lz_options *o)
 void lz_set_options(struct lz *lz, const struct lz_options *o)
 {
 	unsigned long flags;
-	u32 i;
 
 	spin_lock_irqsave(&lz->place_lock, flags);
 	/* All but max_open, which is for the next load. */
-	lz->o.policy = o->policy;
 	lz->o.reset = o->reset;
 	lz->o.finish = o->finish;
 	lz->o.isolation = o->isolation;
 	lz->o.map_cache_mb = o->map_cache_mb;
 	/* These are read without the lock. */
+	WRITE_ONCE(lz->o.policy, o->policy);
 	WRITE_ONCE(lz->o.victim, o->victim);
 	WRITE_ONCE(lz->o.commit_ms, o->commit_ms);
-	/* Everybody asks placement again. */
-	for (i = 0; i < 2 * LZ_NR_CLASSES; i++)
-		WRITE_ONCE(lz->cur[i / LZ_NR_CLASSES][i % LZ_NR_CLASSES], NULL);
+	lz_zones_replace(lz);
 	spin_unlock_irqrestore(&lz->place_lock, flags);
 	WRITE_ONCE(lz->gc.no_victim, false);
 	lz_kick(lz);
@@ -671,6 +679,7 @@ void lz_free_device(struct lz *lz)
 
 	if (!lz)
 		return;
+	lz_infer_exit(lz);
 	lz_gc_exit(lz);
 	lz_ckpt_exit(lz);
 	lz_nodes_exit(lz);

@@ -213,8 +213,22 @@ enum lz_stat {
 	LZ_ST_CLASS_COPIES	= LZ_ST_CLASS_WRITES + LZ_NR_CLASSES,
 	LZ_ST_CLASS_RESETS	= LZ_ST_CLASS_COPIES + LZ_NR_CLASSES,
 	LZ_ST_CLASS_OPENS	= LZ_ST_CLASS_RESETS + LZ_NR_CLASSES,
-	LZ_NR_STATS		= LZ_ST_CLASS_OPENS + LZ_NR_CLASSES,
+	LZ_ST_GROUP_WRITES	= LZ_ST_CLASS_OPENS + LZ_NR_CLASSES,	/* the same, a group */
+	LZ_ST_GROUP_COPIES	= LZ_ST_GROUP_WRITES + LZ_NR_GROUPS,
+	LZ_ST_GROUP_RESETS	= LZ_ST_GROUP_COPIES + LZ_NR_GROUPS,
+	LZ_ST_GROUP_OPENS	= LZ_ST_GROUP_RESETS + LZ_NR_GROUPS,
+	LZ_NR_STATS		= LZ_ST_GROUP_OPENS + LZ_NR_GROUPS,
 };
+
+/* The counter of @class, which may be a group, that LZ_ST_CLASS_... @of is the first of. */
+static inline enum lz_stat lz_class_stat(enum lz_stat of, u8 class)
+{
+	u32 kind = (of - LZ_ST_CLASS_WRITES) / LZ_NR_CLASSES;
+
+	if (class < LZ_CLASS_GROUP)
+		return of + class;
+	return LZ_ST_GROUP_WRITES + kind * LZ_NR_GROUPS + class - LZ_CLASS_GROUP;
+}
 
 static_assert(LZ_NR_STATS <= LZ_ROOT_STATS, "counters fit in the root");
 /* Names of the counters before LZ_ST_CLASS_WRITES, lower_snake. */
@@ -230,8 +244,8 @@ u64 lz_stat(struct lz *lz, enum lz_stat st);
  * @free_zones: zones data may still open (zones)
  * @low_water: an event is raised below this (zones)
  * @zones: zones by enum lz_zone_state
- * @class_zones: data zones by lifetime class
- * @class_open: zone a class writes to now, or ~0
+ * @class_zones: data zones by class or group
+ * @class_open: zone a class or group writes to now, or ~0
  * @budget: zone budget (zones)
  * @open: zones that count against it (zones)
  * @checkpoint: number of the last durable checkpoint
@@ -250,8 +264,8 @@ struct lz_info {
 	u32 free_zones;
 	u32 low_water;
 	u32 zones[LZ_NR_ZONE_STATES];
-	u32 class_zones[LZ_NR_CLASSES];
-	u32 class_open[LZ_NR_CLASSES];
+	u32 class_zones[LZ_NR_ZONE_CLASSES];
+	u32 class_open[LZ_NR_ZONE_CLASSES];
 	u32 budget;
 	u32 open;
 	u64 checkpoint;
@@ -367,11 +381,11 @@ struct lz_write {
 
 /*
  * lz_write_begin - reserve space and map updates for up to @want blocks of
- * lifetime class @class. 0: @w->nblocks (1..want) may be appended to zone
+ * lifetime class @class from @lba on. 0: @w->nblocks (1..want) may be appended to zone
  * @w->zone with one command. -EAGAIN: wait for ops->resume. -ENOSPC: so many zones are
  * set aside that none would come. -EROFS, -EIO: the device's mode forbids it.
  */
-int lz_write_begin(struct lz *lz, u8 class, u32 want, struct lz_write *w);
+int lz_write_begin(struct lz *lz, u8 class, u64 lba, u32 want, struct lz_write *w);
 /*
  * lz_write_end - the whole reservation landed at drive address @addr; map it. -EIO: it
  * cannot have landed there unless someone else changed the zone, and has failed.
@@ -415,7 +429,12 @@ int lz_discard(struct lz *lz, u64 lba, u64 nblocks);
  */
 void lz_flush(struct lz *lz, struct lz_waiter *w);
 
-/* lz_set_options - live change; max_open is left as it was. */
+/*
+ * lz_prepare_options - get ready for a live change to @o. May sleep. 0 or -ENOMEM, then
+ * with one line for the user in @why.
+ */
+int lz_prepare_options(struct lz *lz, const struct lz_options *o, char *why, size_t why_size);
+/* lz_set_options - live change to what was prepared for; max_open is left as it was. */
 void lz_set_options(struct lz *lz, const struct lz_options *o);
 void lz_get_options(struct lz *lz, struct lz_options *o);
 

@@ -42,8 +42,12 @@
 #define FADE_SHIFT	5	/* each time that all is measured anew, by 2^-5, */
 #define PERIOD_SHIFT	6	/* which is 2^6 times for each write of all blocks */
 
-/* The highest group has rates of 2^8.5 times the mean and more, each next one half of that. */
+/*
+ * Groups divide rates between 2^8.5 times the mean and 2^-2.5 times evenly, the first and
+ * the last having what is beyond: eleven an octave each, with the mean in the midst of one.
+ */
 #define GROUP_TOP	(8 * 256 + 128)
+#define GROUP_SPAN	(11 * 256)
 
 /* Looked at in a row: what a cache line holds. */
 #define ROW		32u
@@ -284,7 +288,7 @@ bool lz_life_write(struct lz_life *l, u64 lba, u32 n)
 	}
 	WRITE_ONCE(l->clock, READ_ONCE(l->clock) + n);
 	probe(l, now(l), n);
-	return READ_ONCE(l->clock) >= READ_ONCE(l->due);
+	return lz_life_due(l);
 }
 
 /**
@@ -324,6 +328,21 @@ bool lz_life_rate(const struct lz_life *l, u64 lba, int *rate)
 }
 
 /**
+ * lz_life_groups - how many groups there are to be
+ * @spare: zones that blocks in use would not fill (zones)
+ * @most: zones that may be open (zones)
+ *
+ * Each group keeps a zone half empty on the mean, from what GC would have to spare. The
+ * root of that is what copies least of Zipf-distributed writes on 128 to 2,048 zones.
+ *
+ * Return: at least 2, if @most allows.
+ */
+u32 lz_life_groups(u32 spare, u32 most)
+{
+	return min(max(lz_root(spare), 2u), min(most, LZ_NR_GROUPS));
+}
+
+/**
  * lz_life_group - which blocks are to lie together
  * @rate: of the block, as of lz_life_rate()
  * @groups: how many there may be
@@ -332,7 +351,9 @@ bool lz_life_rate(const struct lz_life *l, u64 lba, int *rate)
  */
 u32 lz_life_group(int rate, u32 groups)
 {
-	return clamp((GROUP_TOP - rate) >> 8, 0, (int)groups - 1);
+	u32 below = clamp(GROUP_TOP - rate, 0, GROUP_SPAN - 1);
+
+	return below * groups / GROUP_SPAN;
 }
 
 /**
@@ -409,8 +430,9 @@ int lz_life_init(struct lz_life *l, u64 blocks)
 {
 	u64 rows = DIV_ROUND_UP(blocks, (u64)ROW), stride;
 
-	*l = (struct lz_life){ .blocks = blocks };
-	l->mark = lz_zalloc_array(blocks, sizeof(*l->mark));
+	memset(l, 0, sizeof(*l));
+	l->blocks = blocks;
+	l->mark = lz_alloc_blocks(DIV_ROUND_UP(blocks * sizeof(*l->mark), LZ_BLOCK_SIZE));
 	if (!l->mark)
 		return -ENOMEM;
 	/* More than an eighth of the blocks, or the sweep were too slow. */
@@ -425,5 +447,5 @@ int lz_life_init(struct lz_life *l, u64 blocks)
 
 void lz_life_exit(struct lz_life *l)
 {
-	lz_free(l->mark);
+	lz_free_blocks(l->mark);
 }

@@ -67,7 +67,15 @@ int lz_life_ask(const struct lz_life *l, u64 lba, u32 n);
 bool lz_life_write(struct lz_life *l, u64 lba, u32 n);
 void lz_life_discard(struct lz_life *l, u64 lba, u64 n);
 void lz_life_measure(struct lz_life *l);
+
+/* Is lz_life_measure() to be called? */
+static inline bool lz_life_due(const struct lz_life *l)
+{
+	return READ_ONCE(l->clock) >= READ_ONCE(l->due);
+}
+
 bool lz_life_rate(const struct lz_life *l, u64 lba, int *rate);
+u32 lz_life_groups(u32 spare, u32 most);
 u32 lz_life_group(int rate, u32 groups);
 void lz_life_add(const struct lz_life *l, struct lz_life_sum *sum, u64 lba, u32 n);
 struct lz_life_mean lz_life_mean(const struct lz_life_sum *sum);

@@ -241,7 +241,7 @@ static bool lz_jrec_ok(const struct lz_judge *j, const struct lz_jrec *r)
 		       lz_most(j, "lba + blocks", lba + b, LZ_NOWHERE);
 	case LZ_JR_ZOPEN:
 		return lz_most(j, "zone", lba, 0xfffffffe) &&
-		       lz_most(j, "class", len, LZ_NR_CLASSES - 1) &&
+		       lz_most(j, "class", len, LZ_NR_ZONE_CLASSES - 1) &&
 		       lz_bits(j, "flags", b >> 32, LZ_ZF_KNOWN);
 	case LZ_JR_ZSUM:
 		return lz_most(j, "zone", lba, 0xfffffffe) &&
@@ -282,7 +282,7 @@ static bool lz_zent_ok(const struct lz_judge *j, const struct lz_zent *z)
 	u32 head = le32_to_cpu(z->head);
 
 	return lz_most(j, "state", z->state, LZ_NR_ZONE_STATES - 1) &&
-	       lz_most(j, "class", z->class, LZ_NR_CLASSES - 1) &&
+	       lz_most(j, "class", z->class, LZ_NR_ZONE_CLASSES - 1) &&
 	       lz_bits(j, "flags", le16_to_cpu(z->flags), LZ_ZF_KNOWN) &&
 	       lz_most(j, "valid", le32_to_cpu(z->valid), LZ_ZONE_BLOCKS_MAX) &&
 	       lz_most(j, "wp", le32_to_cpu(z->wp), LZ_ZONE_BLOCKS_MAX) &&

@@ -18,6 +18,7 @@
 #define LIFEZONE_LZ_H
 
 #include "core.h"
+#include "life.h"
 #include "log.h"
 #include "plant.h"
 
@@ -98,6 +99,8 @@
  * @life: times the journal opened it (load)
  * @suspect: what is mapped to it the drive may have no more
  * @readers: reads in flight
+ * @rated: @mean is known
+ * @mean: marks of the blocks written to it, once it is full (machine)
  * @open: while it takes writes
  * @list: free, emptied, waiting or stale zones
  */
@@ -126,6 +129,8 @@ struct lz_zone {
 	u32 need;
 	u32 life;
 	bool suspect;
+	bool rated;
+	struct lz_life_mean mean;
 	atomic_t valid;
 	atomic_t readers;
 	struct lz_open *open;
@@ -145,6 +150,7 @@ struct lz_zone {
  * @safe: ring position up to which summaries have completed
  * @ring: completed blocks, lz_sum_pack()
  * @ckpt: checkpoint by which the zone may be finished, 0: any (machine)
+ * @life: marks of the blocks written to it
  * @sum_from: offset before which the summary in flight cannot land (blocks)
  * @sum: summary in flight
  * @buf: its blocks
@@ -161,6 +167,7 @@ struct lz_open {
 	u64 safe;
 	u64 *ring;
 	u64 ckpt;
+	struct lz_life_sum life;
 	u32 sum_entries;
 	u32 sum_from;
 	struct lz_cmd sum;
@@ -511,6 +518,8 @@ struct lz_gc_slot {
  * @n: entries
  * @pos: entries looked at
  * @ent: lz_sum_pack() entries of the victim
+ * @by_class: room to sort them in
+ * @class: their zone classes
  * @run: blocks a slot takes
  * @want: zones the user asked to be cleaned
  */
@@ -531,6 +540,8 @@ struct lz_gc {
 	u32 n;
 	u32 pos;
 	u64 *ent;
+	u64 *by_class;
+	u8 *class;
 	u32 run;
 	u32 want;
 	u64 aside;			/* look for zones set aside at this checkpoint */
@@ -556,12 +567,14 @@ struct lz {
 	u32 append_max;
 	u32 ring_size;			/* a power of two */
 	u8 zone_shift;
+	u8 groups;			/* of policy=adaptive */
+	struct lz_life *life;		/* once that was asked for; then it stays */
 
 	struct lz_zone *zone;
 	struct lz_open *open;
 
 	spinlock_t place_lock;			/* down to free_list */
-	struct lz_zone *cur[2][LZ_NR_CLASSES];	/* [gc][class]; read without the lock */
+	struct lz_zone *cur[2][LZ_NR_ZONE_CLASSES]; /* [gc][class]; read without the lock */
 	u32 nr_open;				/* open slots taken */
 	u32 nr_free;				/* zones on free_list */
 	u32 nr_meta;				/* zones of the metadata log */
@@ -696,6 +709,18 @@ struct lz_cached *lz_leaf_new(struct lz *lz, u64 idx);
 void lz_leaf_drop(struct lz *lz, struct lz_cached *c);
 void lz_leaf_step(struct lz *lz);
 
+/* infer.c: what policy=adaptive makes of the lifetimes core/life.c infers */
+int lz_infer_init(struct lz *lz);
+void lz_infer_exit(struct lz *lz);
+u8 lz_infer_class(struct lz *lz, u8 class, u64 lba, u32 n);
+u8 lz_infer_moved(struct lz *lz, const struct lz_zone *z, u64 lba);
+void lz_infer_written(struct lz *lz, u64 lba, u32 n);
+void lz_infer_discarded(struct lz *lz, u64 lba, u64 n);
+void lz_infer_named(struct lz *lz, struct lz_open *o, u64 lba, u32 n);
+void lz_infer_closed(struct lz_zone *z, const struct lz_open *o);
+int lz_infer_zone_rate(struct lz *lz, const struct lz_zone *z, u64 age);
+void lz_infer_step(struct lz *lz);
+
 /* tree.c: shape of the trees */
 int lz_tree_init(struct lz_tree *t, u16 type, u64 leaves, u32 top);
 u64 lz_tree_above(const struct lz_tree *t, u32 from);
@@ -721,6 +746,7 @@ bool lz_zone_landed(struct lz *lz, const struct lz_write *w, u64 addr);
 u32 lz_zones_lost(const struct lz *lz);
 void lz_zones_uncur(struct lz *lz, const struct lz_zone *z);
 void lz_zones_part(struct lz *lz);
+void lz_zones_replace(struct lz *lz);
 struct lz_open *lz_open_slot(struct lz *lz, struct lz_zone *z, bool gc);
 void lz_open_release(struct lz *lz, struct lz_zone *z);
 void lz_zones_step(struct lz *lz);

@@ -509,6 +509,7 @@ int lz_discard(struct lz *lz, u64 lba, u64 nblocks)
 		lz_ckpt_want(lz);
 	if (err)
 		return err;
+	lz_infer_discarded(lz, lba, nblocks);
 	WRITE_ONCE(lz->gc.no_victim, false);
 	lz_count(lz, LZ_ST_DISCARDS, nblocks);
 	return 0;

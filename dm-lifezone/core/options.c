@@ -6,16 +6,20 @@
 #include "policy.h"
 
 /* In the order of enum lz_class. */
-const char *const lz_class_names[LZ_NR_CLASSES] = {
+const char *const lz_class_names[LZ_NR_ZONE_CLASSES] = {
 	"not_set", "none", "short", "medium", "long", "extreme", "meta",
+	"group0", "group1", "group2", "group3", "group4", "group5", "group6", "group7",
+	"group8", "group9", "group10",
 };
 
 /* In the order of their enums. */
-static const char *const lz_policy_names[] = { "zenfs", "wla", "sla", NULL };
+static const char *const lz_policy_names[] = { "zenfs", "wla", "sla", "adaptive", NULL };
 static const char *const lz_reset_names[] = { "eager", "lazy", NULL };
 static const char *const lz_finish_names[] = { "never", "mismatch", NULL };
 static const char *const lz_isolation_names[] = { "persistent", "initial", NULL };
-static const char *const lz_victim_names[] = { "greedy", "cost_benefit", NULL };
+static const char *const lz_victim_names[] = {
+	"greedy", "cost_benefit", "mdc", "auto", NULL
+};
 
 static_assert(ARRAY_SIZE(lz_policy_names) == LZ_NR_POLICIES + 1, "policies");
 static_assert(ARRAY_SIZE(lz_reset_names) == LZ_NR_RESETS + 1, "reset rules");
@@ -67,7 +71,7 @@ static const struct lz_option lz_options[] = {
 	},
 	{
 		.key = "victim", FIELD(victim),
-		.names = lz_victim_names, .preset = LZ_VICTIM_COST_BENEFIT,
+		.names = lz_victim_names, .preset = LZ_VICTIM_AUTO,
 	},
 	{
 		.key = "max_open", FIELD(max_open),

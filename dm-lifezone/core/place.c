@@ -8,7 +8,7 @@
  * for code is the order of the attempts, the same for all policies:
  *
  *   1. an open zone that the policy ranks
- *   2. a new zone
+ *   2. for a group, an idle zone of another; else a new zone
  *   3. the budget is spent: an open zone that the policy admits only now
  *   4. finish=mismatch, user data: finish the cheapest zone, and open a new one
  *   5. any open zone, the one nearest in lifetime; counted as a fallback
@@ -31,6 +31,11 @@
  * the hint is the same (all of it has the same class where nothing is hinted):
  * the two share a zone of their class only when no further one may be opened.
  * A zone's class is what isolation is about, and sharing keeps to that.
+ *
+ * Groups. What policy=adaptive has grouped by how often it is written needs no telling
+ * apart of GC output and user data: that it has survived is part of what was measured. A
+ * group may have lost all it had to others; before a new zone is opened for one, the
+ * zone of such a group is adopted.
  */
 #include "policy.h"
 
@@ -113,6 +118,17 @@ static const struct lz_rule lz_rules[LZ_NR_POLICIES][2] = {
 			.split = SPLIT_IF_POSSIBLE,
 		},
 	},
+	/* What is hinted as in sla; all else comes as a group. */
+	[LZ_POLICY_ADAPTIVE] = {
+		{
+			.rank = { [REL_SELF] = 5, [REL_EQUAL] = 5 },
+			.split = SPLIT_IF_POSSIBLE,
+		},
+		{
+			.rank = { [REL_SELF] = 5, [REL_EQUAL] = 5 },
+			.split = SPLIT_IF_POSSIBLE,
+		},
+	},
 };
 
 /* gc_isolation=initial: all GC output is one stream, whatever its class. */
@@ -147,14 +163,32 @@ static const u8 lz_near[LZ_NR_CLASSES][LZ_NR_CLASSES] = {
 	[LZ_CLASS_META]    = { 4,   6,  2,  5,  3,  1,   7 },
 };
 
-/* Above every score of lz_near: the stream weighs more than the lifetime. */
-#define LZ_NEAR_SAME_STREAM	8u
+/* What lives as long as what is in the group, where the two meet. */
+static const u8 lz_like_group[LZ_NR_CLASSES] = {
+	[LZ_CLASS_NOT_SET] = 8, [LZ_CLASS_NONE] = 8, [LZ_CLASS_SHORT] = 0,
+	[LZ_CLASS_MEDIUM] = 6, [LZ_CLASS_LONG] = 9, [LZ_CLASS_EXTREME] = 10,
+	[LZ_CLASS_META] = 4,
+};
+
+/* Above every score of lz_nearness(): the stream weighs more than the lifetime. */
+#define LZ_NEAR_SAME_STREAM	16u
 
 #define LZ_NO_ZONE		(~0u)
 
-static bool lz_ordered(u8 class)
+static bool lz_is_group(u8 class)
 {
-	return class >= LZ_CLASS_SHORT && class <= LZ_CLASS_EXTREME;
+	return class >= LZ_CLASS_GROUP;
+}
+
+static u32 lz_nearness(u8 data, u8 zone)
+{
+	u32 a, b;
+
+	if (!lz_is_group(data) && !lz_is_group(zone))
+		return lz_near[data][zone];
+	a = lz_is_group(data) ? data - LZ_CLASS_GROUP : lz_like_group[data];
+	b = lz_is_group(zone) ? zone - LZ_CLASS_GROUP : lz_like_group[zone];
+	return LZ_NR_GROUPS - (a < b ? b - a : a - b);
 }
 
 static enum lz_relation lz_relate(u8 data, u8 zone)
@@ -208,19 +242,34 @@ static unsigned int lz_find_ranked(const struct lz_place_in *in, const u8 *rank,
 	return best.idx;
 }
 
-static unsigned int lz_find_near(const struct lz_place_in *in)
+static unsigned int lz_find_near(const struct lz_place_in *in, bool mixed)
 {
 	struct lz_best best = { .idx = LZ_NO_ZONE };
 	unsigned int i;
 
 	for (i = 0; i < in->n; i++) {
 		const struct lz_place_zone *z = &in->zones[i];
-		u32 score = lz_near[in->class][z->class];
+		u32 score = lz_nearness(in->class, z->class);
 
-		if (z->gc == in->gc)
+		if (z->gc == in->gc && !mixed)
 			score += LZ_NEAR_SAME_STREAM;
 		if (lz_may_use(in, z))
 			lz_best_add(&best, i, score, z->room);
+	}
+	return best.idx;
+}
+
+/* The nearest zone of a group that nothing comes to any more: it only holds a place. */
+static unsigned int lz_find_idle(const struct lz_place_in *in)
+{
+	struct lz_best best = { .idx = LZ_NO_ZONE };
+	unsigned int i;
+
+	for (i = 0; i < in->n; i++) {
+		const struct lz_place_zone *z = &in->zones[i];
+
+		if (z->idle && lz_is_group(z->class) && lz_may_use(in, z))
+			lz_best_add(&best, i, lz_nearness(in->class, z->class), z->room);
 	}
 	return best.idx;
 }
@@ -258,22 +307,35 @@ void lz_place(const struct lz_place_in *in, struct lz_place_out *out)
 	const struct lz_rule *rule = &lz_rules[in->policy][in->gc];
 	enum lz_split split = rule->split;
 	unsigned int idx;
+	bool mixed;
 
 	out->idx = 0;
 	out->fallback = false;
+	out->adopt = false;
 
 	if (in->isolation == LZ_ISOLATION_INITIAL) {
 		split = SPLIT_ALWAYS;
 		if (in->gc)
 			rule = &lz_rule_stream;
 	} else if (!lz_ordered(in->class)) {
-		split = SPLIT_IF_POSSIBLE;
+		split = lz_is_group(in->class) ? SPLIT_NEVER : SPLIT_IF_POSSIBLE;
 	}
+
+	mixed = lz_is_group(in->class) && split == SPLIT_NEVER;
 
 	idx = lz_find_ranked(in, rule->rank, split == SPLIT_NEVER);
 	if (idx != LZ_NO_ZONE) {
 		lz_use(out, idx, false);
 		return;
+	}
+
+	if (mixed) {
+		idx = lz_find_idle(in);
+		if (idx != LZ_NO_ZONE) {
+			lz_use(out, idx, false);
+			out->adopt = true;
+			return;
+		}
 	}
 
 	if (in->can_open) {
@@ -305,7 +367,7 @@ void lz_place(const struct lz_place_in *in, struct lz_place_out *out)
 		}
 	}
 
-	idx = lz_find_near(in);
+	idx = lz_find_near(in, mixed);
 	if (idx != LZ_NO_ZONE) {
 		lz_use(out, idx, true);
 		return;

@@ -13,6 +13,8 @@
 /*
  * Lifetime classes: the six values of the kernel's write hint, each a class of
  * its own, and file-system metadata (REQ_META), which is told apart from data.
+ * A zone may also be of a group: policy=adaptive puts together what it finds to be
+ * written as often, group 0 most often of all.
  */
 enum lz_class {
 	LZ_CLASS_NOT_SET	= 0,
@@ -22,14 +24,31 @@ enum lz_class {
 	LZ_CLASS_LONG		= 4,
 	LZ_CLASS_EXTREME	= 5,
 	LZ_CLASS_META		= 6,
-	LZ_NR_CLASSES		= 7,
+	LZ_NR_CLASSES		= 7,	/* of data; more of zones: */
+	LZ_CLASS_GROUP		= LZ_NR_CLASSES,
+	LZ_NR_ZONE_CLASSES	= LZ_CLASS_GROUP + 11,
 };
 
-enum lz_policy { LZ_POLICY_ZENFS, LZ_POLICY_WLA, LZ_POLICY_SLA, LZ_NR_POLICIES };
+#define LZ_NR_GROUPS	((u32)(LZ_NR_ZONE_CLASSES - LZ_CLASS_GROUP))
+
+/* Have lifetimes of the class an order, from SHORT to EXTREME? */
+static inline bool lz_ordered(u8 class)
+{
+	return class >= LZ_CLASS_SHORT && class <= LZ_CLASS_EXTREME;
+}
+
+enum lz_policy {
+	LZ_POLICY_ZENFS, LZ_POLICY_WLA, LZ_POLICY_SLA, LZ_POLICY_ADAPTIVE, LZ_NR_POLICIES,
+};
+
 enum lz_reset { LZ_RESET_EAGER, LZ_RESET_LAZY, LZ_NR_RESETS };
 enum lz_finish { LZ_FINISH_NEVER, LZ_FINISH_MISMATCH, LZ_NR_FINISHES };
 enum lz_isolation { LZ_ISOLATION_PERSISTENT, LZ_ISOLATION_INITIAL, LZ_NR_ISOLATIONS };
-enum lz_victim { LZ_VICTIM_GREEDY, LZ_VICTIM_COST_BENEFIT, LZ_NR_VICTIMS };
+enum lz_victim {
+	LZ_VICTIM_GREEDY, LZ_VICTIM_COST_BENEFIT, LZ_VICTIM_MDC,
+	LZ_VICTIM_AUTO,		/* what suits the policy */
+	LZ_NR_VICTIMS,
+};
 
 /**
  * struct lz_options - what the user may choose
@@ -58,7 +77,7 @@ struct lz_options {
 #define LZ_COMMIT_MS_MAX	600000u
 #define LZ_COMMIT_MS_DEFAULT	1000u
 
-extern const char *const lz_class_names[LZ_NR_CLASSES];
+extern const char *const lz_class_names[LZ_NR_ZONE_CLASSES];
 
 void lz_options_default(struct lz_options *o);
 /*
@@ -76,11 +95,13 @@ bool lz_option_get(const struct lz_options *o, unsigned int i, const char **key,
  * struct lz_place_zone - an open zone as placement sees it
  * @class: lifetime of the first data written to it
  * @gc: opened for GC output
+ * @idle: nothing has been written to it for long
  * @room: blocks that may still be reserved (blocks)
  */
 struct lz_place_zone {
 	u8 class;
 	bool gc;
+	bool idle;
 	u32 room;
 };
 
@@ -123,26 +144,31 @@ struct lz_place_in {
  * @verdict: enum lz_verdict
  * @idx: zone, for USE and FINISH
  * @fallback: the policy wanted a new zone but had to take the best-scoring open one
+ * @adopt: the zone, idle in a group of its own, is of the data's from now on
  */
 struct lz_place_out {
 	enum lz_verdict verdict;
 	unsigned int idx;
 	bool fallback;
+	bool adopt;
 };
 
 void lz_place(const struct lz_place_in *in, struct lz_place_out *out);
 
+/* The rule that LZ_VICTIM_AUTO stands for. */
+enum lz_victim lz_victim_rule(enum lz_victim how, enum lz_policy policy);
 /*
  * lz_victim_score - how well a zone serves as victim, larger is better; 0: not
- * at all (nothing to gain). @valid, @cap in blocks; @age: device write clock
- * now less that of the zone's last write (blocks).
+ * at all (nothing to gain). @how: a rule. @valid, @cap in blocks; @age: device write
+ * clock now less that of the zone's last write (blocks); @rate: for MDC, see there.
  */
-u64 lz_victim_score(enum lz_victim how, u32 valid, u32 cap, u64 age);
+u64 lz_victim_score(enum lz_victim how, u32 valid, u32 cap, u64 age, int rate);
+/* A rate to go by, relative to @blocks, where all that is known is the age. */
+int lz_victim_age_rate(u64 age, u64 blocks);
 
-u64 lz_victim_mdc(u32 valid, u32 cap, int rate);
-
-/* Log2 of @v, which is not 0, in 256ths. */
+/* Log2 of @v, which is not 0, in 256ths; the square root, rounded down. */
 u32 lz_log2(u64 v);
+u32 lz_root(u64 v);
 
 /*
  * lz_victim_worth - does cleaning a zone with @valid blocks gain enough? @room:

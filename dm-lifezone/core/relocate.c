@@ -47,7 +47,7 @@ static u32 pick(struct lz *lz)
 	u32 best = LZ_NONE, aside = LZ_NONE, i;
 	u64 top = 0, now = atomic64_read(&lz->write_seq);
 	u32 room = lz->g.zone_cap - DIV_ROUND_UP(lz->g.zone_cap, LZ_SUMMARY_ENTRIES + 1);
-	u8 how = READ_ONCE(lz->o.victim);
+	u8 how = lz_victim_rule(READ_ONCE(lz->o.victim), READ_ONCE(lz->o.policy));
 	bool pressed;
 
 	pace_in(lz, &in);
@@ -59,7 +59,8 @@ static u32 pick(struct lz *lz)
 		struct lz_zone *z = &lz->zone[i];
 		u32 valid = atomic_read(&z->valid);
 		u8 state = READ_ONCE(z->state);
-		u64 score;
+		u64 score, age = now - z->seq;
+		int rate = 0;
 
 		if ((state != LZ_ZS_FULL && state != LZ_ZS_BAD) || !valid ||
 		    z->draining || z->gc_ckpt > lz->ckpt.number)
@@ -70,7 +71,9 @@ static u32 pick(struct lz *lz)
 		}
 		if (!lz_victim_worth(valid, room, pressed))
 			continue;
-		score = lz_victim_score(how, valid, lz->g.zone_cap, now - z->seq);
+		if (how == LZ_VICTIM_MDC)
+			rate = lz_infer_zone_rate(lz, z, age);
+		score = lz_victim_score(how, valid, lz->g.zone_cap, age, rate);
 		if (score > top) {
 			top = score;
 			best = i;
@@ -133,6 +136,35 @@ static int cmp_u64(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
+/*
+ * Entries in the order in which they are moved: those that go to the same zone together,
+ * and then as they lie on the drive.
+ */
+static void sort_entries(struct lz *lz)
+{
+	struct lz_gc *gc = &lz->gc;
+	const struct lz_zone *z = &lz->zone[gc->victim];
+	u32 at[LZ_NR_ZONE_CLASSES + 1] = {}, i;
+	u64 lba;
+
+	sort(gc->ent, gc->n, sizeof(*gc->ent), cmp_u64, NULL);
+	for (i = 0; i < gc->n; i++) {
+		lba = lz_sum_lba(gc->ent[i]);
+		gc->class[i] = lba < lz->si.logical_blocks ? lz_infer_moved(lz, z, lba) : 0;
+		at[gc->class[i] + 1]++;
+	}
+	if (at[gc->class[0] + 1] == gc->n)
+		return;
+	for (i = 0; i < LZ_NR_ZONE_CLASSES; i++)
+		at[i + 1] += at[i];
+	for (i = 0; i < gc->n; i++)
+		gc->by_class[at[gc->class[i]]++] = gc->ent[i];
+	swap(gc->ent, gc->by_class);
+	/* Each class now begins where the one before it ended. */
+	for (i = LZ_NR_ZONE_CLASSES; i--;)
+		memset(gc->class + (i ? at[i - 1] : 0), i, at[i] - (i ? at[i - 1] : 0));
+}
+
 /* Takes over the entries of the summary read; false: it does not check. */
 static bool parse_summary(struct lz *lz)
 {
@@ -171,7 +203,7 @@ static bool parse_summary(struct lz *lz)
 	}
 	gc->prev = le32_to_cpu(gc->buf->prev);
 	gc->seq -= group;
-	sort(gc->ent, gc->n, sizeof(*gc->ent), cmp_u64, NULL);
+	sort_entries(lz);
 	return true;
 }
 
@@ -198,7 +230,7 @@ static bool scan_leaf(struct lz *lz)
 		}
 	}
 	gc->found |= gc->n > 0;
-	sort(gc->ent, gc->n, sizeof(*gc->ent), cmp_u64, NULL);
+	sort_entries(lz);
 	gc->leaf++;
 	return true;
 }
@@ -256,6 +288,10 @@ static bool fill_slot(struct lz *lz, struct lz_gc_slot *s)
 			gc->pos++;
 			continue;
 		}
+		if (!s->n)
+			s->class = gc->class[gc->pos];
+		else if (s->class != gc->class[gc->pos])
+			break;
 		a = lz_map_get(lz, lba);
 		if (a == LZ_MISS) {
 			lz_leaf_get(lz, div_u64(lba, LZ_NODE_ENTRIES), &err);
@@ -347,7 +383,7 @@ static bool slot_map(struct lz *lz, struct lz_gc_slot *s)
 	lz_delta_return(lz, s->w.nblocks - s->used);
 	lz_zone_done(lz, z, s->w.nblocks, s->named);
 	lz_count(lz, LZ_ST_GC_COPIES, s->w.nblocks);
-	lz_count(lz, LZ_ST_CLASS_COPIES + s->class, s->w.nblocks);
+	lz_count(lz, lz_class_stat(LZ_ST_CLASS_COPIES, s->class), s->w.nblocks);
 	s->done += s->w.nblocks;
 	s->state = s->done < s->n ? LZ_SL_RESERVE : LZ_SL_IDLE;
 	lz->progress = true;
@@ -394,7 +430,6 @@ static bool slots_step(struct lz *lz)
 			s->error = 0;
 			s->tries = 0;
 			s->read_tries = 0;
-			s->class = lz->zone[gc->victim].class;
 			if (!fill_slot(lz, s) && !s->n)
 				return false;
 			if (s->n) {
@@ -572,8 +607,10 @@ int lz_gc_init(struct lz *lz)
 
 	gc->run = min3_u32(LZ_GC_RUN, lz->append_max, lz->g.zone_cap);
 	gc->ent = lz_zalloc_array(LZ_SUM_BLOCKS * LZ_SUMMARY_ENTRIES, sizeof(u64));
+	gc->by_class = lz_zalloc_array(LZ_SUM_BLOCKS * LZ_SUMMARY_ENTRIES, sizeof(u64));
+	gc->class = lz_zalloc_array(LZ_SUM_BLOCKS * LZ_SUMMARY_ENTRIES, 1);
 	gc->buf = lz_alloc_blocks(LZ_SUM_BLOCKS);
-	if (!gc->ent || !gc->buf)
+	if (!gc->ent || !gc->by_class || !gc->class || !gc->buf)
 		return -ENOMEM;
 	for (i = 0; i < LZ_GC_SLOTS; i++) {
 		struct lz_gc_slot *s = &gc->slot[i];
@@ -600,5 +637,7 @@ void lz_gc_exit(struct lz *lz)
 		lz_free(gc->slot[i].read);
 	}
 	lz_free(gc->ent);
+	lz_free(gc->by_class);
+	lz_free(gc->class);
 	lz_free_blocks(gc->buf);
 }

@@ -164,7 +164,7 @@ static void reset_done(struct lz *lz, struct lz_cmd *cmd)
 		break;
 	default:
 		lz_count(lz, z->by_gc ? LZ_ST_RESETS_GC : LZ_ST_RESETS_USER, 1);
-		lz_count(lz, LZ_ST_CLASS_RESETS + z->class, 1);
+		lz_count(lz, lz_class_stat(LZ_ST_CLASS_RESETS, z->class), 1);
 	}
 	lz_zone_freed(lz, z);
 }

@@ -31,6 +31,7 @@ int lz_setup(struct lz *lz)
 	}
 	streams = lz->budget >= 6 ? 2 : 1;
 	lz->data_slots = lz->budget - 1 - streams;
+	lz->groups = lz_life_groups(0, lz->data_slots);
 	lz->js = &lz->stream[0];
 	lz->ns = &lz->stream[streams - 1];
 	lz->js->journal = true;
@@ -55,6 +56,8 @@ int lz_setup(struct lz *lz)
 		err = lz_nodes_init(lz);
 	if (!err)
 		err = lz_gc_init(lz);
+	if (!err && lz->o.policy == LZ_POLICY_ADAPTIVE)
+		err = lz_infer_init(lz);
 	if (err)
 		return err;
 	/* Every piece may end with a link, the shortest being one block. */

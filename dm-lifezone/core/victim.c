@@ -11,6 +11,11 @@
  * system's (1 - u) * age / (1 + u), weighs so much that old zones are cleaned
  * that are nearly full: under skewed overwrites of a device 80 % full that
  * copies half as much again.
+ *
+ * Minimum declining cost (Lomet and Luo, Efficiently Reclaiming Space in a Log Structured
+ * Store, ICDE 2021) wants to know how often the blocks of a zone are written, and takes
+ * the zone whose cost would sink least by waiting. It is for policy=adaptive, which
+ * measures that.
  */
 #include "policy.h"
 
@@ -37,7 +42,8 @@
 #define LZ_LEAST_GAIN_PRESSED	128u
 #define LZ_LEAST_GAIN_BLOCKS	2u
 
-static u32 lz_root(u64 x)
+/* lz_root - the square root, rounded down. */
+u32 lz_root(u64 x)
 {
 	u64 root = 0, bit = 1ull << 62;
 
@@ -71,15 +77,51 @@ u32 lz_log2(u64 v)
 }
 
 /**
+ * lz_victim_rule - the rule that is meant
+ * @how: as the user said, may be LZ_VICTIM_AUTO
+ * @policy: of placement
+ *
+ * Return: any but LZ_VICTIM_AUTO.
+ */
+enum lz_victim lz_victim_rule(enum lz_victim how, enum lz_policy policy)
+{
+	if (how != LZ_VICTIM_AUTO)
+		return how;
+	return policy == LZ_POLICY_ADAPTIVE ? LZ_VICTIM_MDC : LZ_VICTIM_COST_BENEFIT;
+}
+
+/**
+ * lz_victim_age_rate - a rate to go by where none was measured
+ * @age: blocks written to the device since the zone was last written
+ * @blocks: logical blocks of the device
+ *
+ * What has lived long is likely to live as long again.
+ *
+ * Return: as lz_life_rate().
+ */
+int lz_victim_age_rate(u64 age, u64 blocks)
+{
+	return (int)lz_log2(blocks) - (int)lz_log2(age + 1);
+}
+
+/* (1 - u)^2 / (u f), as a logarithm. */
+static u64 lz_mdc(u32 valid, u32 cap, int rate)
+{
+	/* Rates are within 2^-64 and 2^64, and blocks within 2^31. */
+	return (128 << 8) + 2 * lz_log2(cap - valid) - lz_log2(max(valid, 1u)) - rate;
+}
+
+/**
  * lz_victim_score - how well a zone serves as victim
- * @how: the rule
+ * @how: the rule, not LZ_VICTIM_AUTO
  * @valid: valid blocks in the zone
  * @cap: capacity of the zone (blocks, up to LZ_ZONE_BLOCKS_MAX)
  * @age: blocks written to the device since the zone was last written
+ * @rate: for LZ_VICTIM_MDC, log2 of the mean rate at which its blocks are written, in 256ths
  *
  * Return: larger is better; 0 where nothing is to be gained.
  */
-u64 lz_victim_score(enum lz_victim how, u32 valid, u32 cap, u64 age)
+u64 lz_victim_score(enum lz_victim how, u32 valid, u32 cap, u64 age, int rate)
 {
 	u64 gain, root;
 
@@ -87,31 +129,14 @@ u64 lz_victim_score(enum lz_victim how, u32 valid, u32 cap, u64 age)
 		return 0;
 	if (how == LZ_VICTIM_GREEDY)
 		return cap - valid;
+	if (how == LZ_VICTIM_MDC)
+		return lz_mdc(valid, cap, rate);
 
 	gain = div_u64((u64)(cap - valid) << LZ_GAIN_SHIFT, max_t(u32, valid, 1));
 	gain = clamp_t(u64, gain, 1, LZ_GAIN_MAX);
 	/* One is added, or zones written just now would all score alike. */
 	root = lz_root((min_t(u64, age, LZ_AGE_MAX) + 1) << 2 * LZ_ROOT_SHIFT);
 	return gain * root;
-}
-
-/**
- * lz_victim_mdc - the same, where it is known how fast the zone's blocks die
- * @valid: valid blocks in the zone
- * @cap: capacity of the zone (blocks, up to LZ_ZONE_BLOCKS_MAX)
- * @rate: log2 of the mean rate at which its blocks are written, in 256ths
- *
- * Minimum declining cost (Lomet and Luo, Efficiently Reclaiming Space in a Log Structured
- * Store, ICDE 2021): (1 - u)^2 / (u f), the zone whose cost would sink least by waiting.
- *
- * Return: larger is better; 0 where nothing is to be gained.
- */
-u64 lz_victim_mdc(u32 valid, u32 cap, int rate)
-{
-	if (valid >= cap)
-		return 0;
-	/* Rates are within 2^-64 and 2^64, and blocks within 2^31. */
-	return (128 << 8) + 2 * lz_log2(cap - valid) - lz_log2(max(valid, 1u)) - rate;
 }
 
 /**

@@ -121,6 +121,7 @@ struct lz_open *lz_open_slot(struct lz *lz, struct lz_zone *z, bool gc)
 	o->safe = 0;
 	o->force = 0;
 	o->ckpt = 0;
+	o->life = (struct lz_life_sum){};
 	/* Last: the machine looks without the lock; pairs with its acquires. */
 	smp_store_release(&o->zone, lz_zone_nr(lz, z));
 	lz->nr_open++;
@@ -151,8 +152,8 @@ void lz_zones_uncur(struct lz *lz, const struct lz_zone *z)
 {
 	u32 i;
 
-	for (i = 0; i < 2 * LZ_NR_CLASSES; i++) {
-		struct lz_zone **cur = &lz->cur[i / LZ_NR_CLASSES][i % LZ_NR_CLASSES];
+	for (i = 0; i < 2 * LZ_NR_ZONE_CLASSES; i++) {
+		struct lz_zone **cur = &lz->cur[i / LZ_NR_ZONE_CLASSES][i % LZ_NR_ZONE_CLASSES];
 
 		if (*cur == z)
 			WRITE_ONCE(*cur, NULL);
@@ -166,7 +167,7 @@ void lz_zones_part(struct lz *lz)
 	u32 i;
 
 	spin_lock_irqsave(&lz->place_lock, flags);
-	for (i = 0; i < LZ_NR_CLASSES; i++) {
+	for (i = 0; i < LZ_NR_ZONE_CLASSES; i++) {
 		struct lz_zone *z = lz->cur[0][i];
 
 		if (z && z->open && z->open->gc)
@@ -175,16 +176,25 @@ void lz_zones_part(struct lz *lz)
 	spin_unlock_irqrestore(&lz->place_lock, flags);
 }
 
+/* lz_zones_replace - everybody asks placement again. Caller holds place_lock. */
+void lz_zones_replace(struct lz *lz)
+{
+	u32 i;
+
+	for (i = 0; i < 2 * LZ_NR_ZONE_CLASSES; i++)
+		WRITE_ONCE(lz->cur[i / LZ_NR_ZONE_CLASSES][i % LZ_NR_ZONE_CLASSES], NULL);
+}
+
 static struct lz_zone *open_new(struct lz *lz, u8 class, bool gc)
 {
 	struct lz_zone *z = lz_zone_take_free(lz, false);
 
-	z->class = class;
+	WRITE_ONCE(z->class, class);
 	z->flags |= gc ? LZ_ZF_GC : 0;
 	lz_open_slot(lz, z, gc);
 	lz_zone_set_state(lz, z, LZ_ZS_OPEN);
 	lz_zrec_add(lz, LZ_JR_ZOPEN, lz_zone_nr(lz, z), class, z->gen | (u64)z->flags << 32);
-	lz_count(lz, LZ_ST_CLASS_OPENS + class, 1);
+	lz_count(lz, lz_class_stat(LZ_ST_CLASS_OPENS, class), 1);
 	return z;
 }
 
@@ -198,6 +208,15 @@ static bool budget_allows(struct lz *lz, bool gc)
 			other++;
 	}
 	return lz->nr_open + (other ? 0 : 1) < lz->data_slots;
+}
+
+#define LZ_IDLE_PART	32u	/* of the blocks of the device */
+
+/* Have as many blocks been written to others that no more may be coming? Caller holds z->lock. */
+static bool is_idle(struct lz *lz, const struct lz_zone *z)
+{
+	return z->done && z->done == z->resv &&
+		atomic64_read(&lz->write_seq) - z->seq > lz->si.logical_blocks / LZ_IDLE_PART;
 }
 
 /* Finds the zone @class is to write to. 0: cur is set, or may be by now. */
@@ -221,7 +240,9 @@ static int place(struct lz *lz, u8 class, bool gc)
 			continue;
 		z = &lz->zone[lz->open[i].zone];
 		spin_lock(&z->lock);
-		cand[in.n] = (struct lz_place_zone){ z->class, z->open->gc, lz_zone_room(lz, z) };
+		cand[in.n] = (struct lz_place_zone){
+			z->class, z->open->gc, is_idle(lz, z), lz_zone_room(lz, z),
+		};
 		finishing |= z->open->finish && !z->failed;
 		spin_unlock(&z->lock);
 		if (!cand[in.n].room)
@@ -241,7 +262,13 @@ static int place(struct lz *lz, u8 class, bool gc)
 	lz_place(&in, &out);
 	switch (out.verdict) {
 	case LZ_PLACE_USE:
-		WRITE_ONCE(lz->cur[gc][class], zone[out.idx]);
+		z = zone[out.idx];
+		if (out.adopt) {
+			lz_zones_uncur(lz, z);
+			WRITE_ONCE(z->class, class);
+			lz_zone_touch(lz, z);
+		}
+		WRITE_ONCE(lz->cur[gc][class], z);
 		break;
 	case LZ_PLACE_NEW:
 		WRITE_ONCE(lz->cur[gc][class], open_new(lz, class, gc));
@@ -324,6 +351,7 @@ void lz_zone_name(struct lz *lz, struct lz_zone *z, u32 off, u64 lba, u32 n)
 	u64 due;
 
 	spin_lock_irqsave(&z->lock, flags);
+	lz_infer_named(lz, o, lba, n);
 	for (; n; n--)
 		o->ring[o->put++ & (lz->ring_size - 1)] = lz_sum_pack(off++, lba++);
 	due = o->put - o->got;
@@ -390,6 +418,7 @@ void lz_zone_freed(struct lz *lz, struct lz_zone *z)
 	z->failed = false;
 	z->begun = false;
 	z->suspect = false;
+	z->rated = false;
 	z->gc_ckpt = 0;
 	/* It is 0, unless the map has more in the zone than was counted at load. */
 	atomic_set(&z->valid, 0);
@@ -496,6 +525,7 @@ static void close_zone(struct lz *lz, struct lz_zone *z, u8 state)
 
 	spin_lock_irqsave(&lz->place_lock, flags);
 	lz_zones_uncur(lz, z);
+	lz_infer_closed(z, z->open);
 	lz_open_release(lz, z);
 	lz_zone_set_state(lz, z, state);
 	spin_unlock_irqrestore(&lz->place_lock, flags);
@@ -567,7 +597,7 @@ static void summarise(struct lz *lz, struct lz_zone *z, struct lz_open *o, u32 n
 	o->sum_from = z->done;
 	o->sum = (struct lz_cmd){
 		.op = LZ_OP_APPEND, .addr = lz_zone_addr(lz, lz_zone_nr(lz, z), 0),
-		.nblocks = blocks, .buf = o->buf, .class = z->class, .meta = true,
+		.nblocks = blocks, .buf = o->buf, .class = READ_ONCE(z->class), .meta = true,
 		.done = summary_done, .priv = z,
 	};
 }

@@ -180,7 +180,7 @@ static void device_failed_meanwhile(struct kunit *test)
 	r->lz->freeze_wanted = true;
 	ops.kick = kick_and_fail;
 	r->lz->ops = &ops;
-	KUNIT_EXPECT_EQ(test, lz_write_begin(r->lz, LZ_CLASS_LONG, 1, &w), -EIO);
+	KUNIT_EXPECT_EQ(test, lz_write_begin(r->lz, LZ_CLASS_LONG, 0, 1, &w), -EIO);
 	r->lz->mode = LZ_MODE_RW;
 	KUNIT_EXPECT_EQ(test, lz_discard(r->lz, 0, 1), -EIO);
 	r->lz->mode = LZ_MODE_RW;
@@ -198,7 +198,7 @@ static void device_no_room_for_updates(struct kunit *test)
 
 	KUNIT_EXPECT_TRUE(test, lz_delta_reserve(lz, taken, false));
 	KUNIT_EXPECT_FALSE(test, lz_delta_reserve(lz, 1, false));
-	KUNIT_EXPECT_EQ(test, lz_write_begin(lz, LZ_CLASS_LONG, 1, &w), -EAGAIN);
+	KUNIT_EXPECT_EQ(test, lz_write_begin(lz, LZ_CLASS_LONG, 0, 1, &w), -EAGAIN);
 	KUNIT_EXPECT_EQ(test, lz_discard(lz, 0, 1), -EAGAIN);
 	KUNIT_EXPECT_TRUE(test, lz_delta_reserve(lz, cap / 8, true));
 	KUNIT_EXPECT_FALSE(test, lz_delta_reserve(lz, 1, true));

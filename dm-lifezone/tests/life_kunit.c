@@ -204,24 +204,29 @@ static void life_groups(struct kunit *test)
 	KUNIT_EXPECT_NE(test, lz_life_group(140, 11), lz_life_group(-140, 11));
 }
 
+static u64 mdc(u32 valid, u32 cap, int rate)
+{
+	return lz_victim_score(LZ_VICTIM_MDC, valid, cap, 1, rate);
+}
+
 static void life_victims(struct kunit *test)
 {
 	u32 valid;
 	int rate;
 
-	KUNIT_EXPECT_EQ(test, lz_victim_mdc(64, 64, 0), 0ull);
+	KUNIT_EXPECT_EQ(test, mdc(64, 64, 0), 0ull);
 	for (valid = 0; valid < 64; valid++) {
-		KUNIT_EXPECT_GT(test, lz_victim_mdc(valid, 64, 16 * OCTAVE), 0ull);
+		KUNIT_EXPECT_GT(test, mdc(valid, 64, 16 * OCTAVE), 0ull);
 		if (valid)
-			KUNIT_EXPECT_GE(test, lz_victim_mdc(valid - 1, 64, 5),
-					lz_victim_mdc(valid, 64, 5));
+			KUNIT_EXPECT_GE(test, mdc(valid - 1, 64, 5),
+					mdc(valid, 64, 5));
 		for (rate = -8 * OCTAVE; rate < 8 * OCTAVE; rate += 50)
-			KUNIT_ASSERT_GT(test, lz_victim_mdc(valid, 64, rate),
-					lz_victim_mdc(valid, 64, rate + 1));
+			KUNIT_ASSERT_GT(test, mdc(valid, 64, rate),
+					mdc(valid, 64, rate + 1));
 	}
 	/* (1/2)^2 / (1/2) against (3/4)^2 / (1/4): 2.17 octaves of rate. */
-	KUNIT_EXPECT_GT(test, lz_victim_mdc(32, 64, 0), lz_victim_mdc(16, 64, 2 * OCTAVE + 60));
-	KUNIT_EXPECT_LT(test, lz_victim_mdc(32, 64, 0), lz_victim_mdc(16, 64, 2 * OCTAVE + 30));
+	KUNIT_EXPECT_GT(test, mdc(32, 64, 0), mdc(16, 64, 2 * OCTAVE + 60));
+	KUNIT_EXPECT_LT(test, mdc(32, 64, 0), mdc(16, 64, 2 * OCTAVE + 30));
 }
 
 /* However few blocks there are, each is looked at in turn. */

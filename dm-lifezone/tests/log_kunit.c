@@ -127,7 +127,7 @@ static void make(enum kind k, union block *b)
 	case ZLEAF:
 		for (i = 0; i < LZ_ZNODE_ENTRIES; i++) {
 			b->znode.e[i].state = i % LZ_NR_ZONE_STATES;
-			b->znode.e[i].class = i % LZ_NR_CLASSES;
+			b->znode.e[i].class = i % LZ_NR_ZONE_CLASSES;
 			b->znode.e[i].flags = cpu_to_le16(LZ_ZF_GC | LZ_ZF_SCAN);
 			b->znode.e[i].valid = cpu_to_le32(i);
 			b->znode.e[i].wp = cpu_to_le32(LZ_ZONE_BLOCKS_MAX);
@@ -419,8 +419,8 @@ static const struct damage bodies[] = {
 	/* Records 2, 7 ...: openings. */
 	{ JOURNAL, AT(lz_journal, r[7].a), 8, JREC(LZ_JR_ZOPEN, LZ_ADDR_MASK, 2),
 	  "journal at block 77: entry 7: zone: got 1099511627775, wanted at most 4294967294" },
-	{ JOURNAL, AT(lz_journal, r[7].a), 8, JREC(LZ_JR_ZOPEN, 7, LZ_NR_CLASSES),
-	  "journal at block 77: entry 7: class: got 7, wanted at most 6" },
+	{ JOURNAL, AT(lz_journal, r[7].a), 8, JREC(LZ_JR_ZOPEN, 7, LZ_NR_ZONE_CLASSES),
+	  "journal at block 77: entry 7: class: got 18, wanted at most 17" },
 	{ JOURNAL, AT(lz_journal, r[7].b), 8, 32ull << 32,
 	  "journal at block 77: entry 7: flags: got 0x20, wanted 0x0" },
 	/* Records 3, 8 ...: summaries. */
@@ -447,8 +447,8 @@ static const struct damage bodies[] = {
 	  "zone table node at block 77: entry 0: state: got 6, wanted at most 5" },
 	{ ZLEAF, AT(lz_znode, e[125].state), 1, 255,
 	  "zone table node at block 77: entry 125: state: got 255, wanted at most 5" },
-	{ ZLEAF, AT(lz_znode, e[3].class), 1, LZ_NR_CLASSES,
-	  "zone table node at block 77: entry 3: class: got 7, wanted at most 6" },
+	{ ZLEAF, AT(lz_znode, e[3].class), 1, LZ_NR_ZONE_CLASSES,
+	  "zone table node at block 77: entry 3: class: got 18, wanted at most 17" },
 	{ ZLEAF, AT(lz_znode, e[3].flags), 2, 0x23,
 	  "zone table node at block 77: entry 3: flags: got 0x23, wanted 0x3" },
 	{ ZLEAF, AT(lz_znode, e[3].valid), 4, LZ_ZONE_BLOCKS_MAX + 1,

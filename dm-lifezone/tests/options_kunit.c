@@ -7,11 +7,11 @@
 static const struct {
 	const char *key, *preset, *values[8];
 } good[] = {
-	{ "policy", "wla", { "zenfs", "wla", "sla" } },
+	{ "policy", "wla", { "zenfs", "wla", "sla", "adaptive" } },
 	{ "reset", "lazy", { "eager", "lazy" } },
 	{ "finish", "never", { "never", "mismatch" } },
 	{ "gc_isolation", "persistent", { "persistent", "initial" } },
-	{ "victim", "cost_benefit", { "greedy", "cost_benefit" } },
+	{ "victim", "auto", { "greedy", "cost_benefit", "mdc", "auto" } },
 	{ "max_open", "0", { "0", "4", "5", "4294967295" } },
 	{ "map_cache_mb", "0", { "0", "1", "1048576" } },
 	{ "commit_ms", "1000", { "10", "1000", "600000" } },
@@ -20,15 +20,15 @@ static const struct {
 static const struct {
 	const char *key, *value, *why;
 } bad[] = {
-	{ "policy", "foo", "policy=foo: unknown, allowed: zenfs wla sla" },
-	{ "policy", "", "policy=: unknown, allowed: zenfs wla sla" },
-	{ "policy", "WLA", "policy=WLA: unknown, allowed: zenfs wla sla" },
-	{ "policy", "wl", "policy=wl: unknown, allowed: zenfs wla sla" },
-	{ "policy", "wla ", "policy=wla : unknown, allowed: zenfs wla sla" },
+	{ "policy", "foo", "policy=foo: unknown, allowed: zenfs wla sla adaptive" },
+	{ "policy", "", "policy=: unknown, allowed: zenfs wla sla adaptive" },
+	{ "policy", "WLA", "policy=WLA: unknown, allowed: zenfs wla sla adaptive" },
+	{ "policy", "wl", "policy=wl: unknown, allowed: zenfs wla sla adaptive" },
+	{ "policy", "wla ", "policy=wla : unknown, allowed: zenfs wla sla adaptive" },
 	{ "reset", "late", "reset=late: unknown, allowed: eager lazy" },
 	{ "finish", "always", "finish=always: unknown, allowed: never mismatch" },
 	{ "gc_isolation", "no", "gc_isolation=no: unknown, allowed: persistent initial" },
-	{ "victim", "oldest", "victim=oldest: unknown, allowed: greedy cost_benefit" },
+	{ "victim", "oldest", "victim=oldest: unknown, allowed: greedy cost_benefit mdc auto" },
 	{ "max_open", "3", "max_open=3: out of range, allowed: 0, 4..4294967295" },
 	{ "max_open", "x", "max_open=x: not a number, allowed: 0, 4..4294967295" },
 	{ "max_open", "4294967296",
@@ -82,7 +82,7 @@ static void options_defaults(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, o.reset, LZ_RESET_LAZY);
 	KUNIT_EXPECT_EQ(test, o.finish, LZ_FINISH_NEVER);
 	KUNIT_EXPECT_EQ(test, o.isolation, LZ_ISOLATION_PERSISTENT);
-	KUNIT_EXPECT_EQ(test, o.victim, LZ_VICTIM_COST_BENEFIT);
+	KUNIT_EXPECT_EQ(test, o.victim, LZ_VICTIM_AUTO);
 	KUNIT_EXPECT_EQ(test, o.max_open, 0u);
 	KUNIT_EXPECT_EQ(test, o.map_cache_mb, 0u);
 	KUNIT_EXPECT_EQ(test, o.commit_ms, 1000u);

@@ -8,8 +8,8 @@
  *	C	isolation of GC output
  *
  * Open zones are written as words of letters: the class (- not set, N none,
- * S short, M medium, L long, E extreme, F file-system metadata), "g" if it was
- * opened for GC, and the room in blocks if it is not 100.
+ * S short, M medium, L long, E extreme, F file-system metadata, a to k the groups), "g" if it was
+ * opened for GC, "i" if nothing comes to it any more, and the room in blocks if it is not 100.
  */
 #include "../core/policy.h"
 #include "unit.h"
@@ -40,6 +40,7 @@ struct row {
 #define ZENFS	LZ_POLICY_ZENFS
 #define WLA	LZ_POLICY_WLA
 #define SLA	LZ_POLICY_SLA
+#define ADAPT	LZ_POLICY_ADAPTIVE
 #define USER	false
 #define GC	true
 #define PERS	LZ_ISOLATION_PERSISTENT
@@ -53,6 +54,9 @@ struct row {
 /* USE as a fallback. */
 #define FALL	(LZ_PLACE_USE | FALLBACK)
 #define FALLBACK	0x80
+/* USE, and the zone changes its class. */
+#define ADOPT	(LZ_PLACE_USE | ADOPTED)
+#define ADOPTED		0x40
 
 static const struct row rows[] = {
 	/* --- A, zenfs: "lifetime strictly greater than the data's, closest" --- */
@@ -219,6 +223,42 @@ static const struct row rows[] = {
 	  "F0 L0 Sg1", FALL, 2 },
 	{ "fallback: for lack of free zones", WLA, USER, PERS, NEVER, 'E', SCARCE, "L S", FALL, 0 },
 
+	/* --- adaptive: what has a hint as in sla, groups by themselves --- */
+	{ "adaptive: a hint is equal", ADAPT, USER, PERS, NEVER, 'M', OPEN, "L M d", USE, 1 },
+	{ "adaptive: a hint is not greater: new", ADAPT, USER, PERS, NEVER, 'M', OPEN,
+	  "L", NEW, 0 },
+	{ "adaptive: hinted GC apart", ADAPT, GC, PERS, NEVER, 'M', OPEN, "M", NEW, 0 },
+	{ "adaptive: a group to its zone", ADAPT, USER, PERS, NEVER, 'c', OPEN, "b d c", USE, 2 },
+	{ "adaptive: not to the next: new", ADAPT, USER, PERS, NEVER, 'c', OPEN, "b d -", NEW, 0 },
+	{ "adaptive: GC and users share", ADAPT, GC, PERS, NEVER, 'c', OPEN, "bg c", USE, 1 },
+	{ "adaptive: users and GC share", ADAPT, USER, PERS, NEVER, 'c', OPEN, "b cg", USE, 1 },
+	{ "adaptive: least room of both", ADAPT, USER, PERS, NEVER, 'c', OPEN, "c9 cg3", USE, 1 },
+	{ "adaptive: an idle zone is adopted", ADAPT, USER, PERS, NEVER, 'c', OPEN,
+	  "d ei", ADOPT, 1 },
+	{ "adaptive: the nearest idle one", ADAPT, GC, PERS, NEVER, 'c', OPEN,
+	  "ai fi dgi", ADOPT, 2 },
+	{ "adaptive: its own first", ADAPT, USER, PERS, NEVER, 'c', OPEN, "di c", USE, 1 },
+	{ "adaptive: its own, idle or not", ADAPT, USER, PERS, NEVER, 'c', OPEN, "ci", USE, 0 },
+	{ "adaptive: a hinted zone is not adopted", ADAPT, USER, PERS, NEVER, 'c', OPEN,
+	  "Li -i", NEW, 0 },
+	{ "adaptive: hinted data adopts none", ADAPT, USER, PERS, NEVER, 'M', OPEN, "ci", NEW, 0 },
+	{ "adaptive: adopted though spent", ADAPT, USER, PERS, NEVER, 'c', SPENT,
+	  "b ki", ADOPT, 1 },
+	{ "adaptive: the next group", ADAPT, USER, PERS, NEVER, 'c', SPENT, "a e dg", FALL, 2 },
+	{ "adaptive: the next group, for GC", ADAPT, GC, PERS, NEVER, 'h', SPENT,
+	  "cg g", FALL, 1 },
+	{ "adaptive: unhinted zones are middling", ADAPT, USER, PERS, NEVER, 'h', SPENT,
+	  "a - S", FALL, 1 },
+	{ "adaptive: cold is like EXTREME", ADAPT, GC, PERS, NEVER, 'k', SPENT, "Sg E", FALL, 1 },
+	{ "adaptive: hot is like SHORT", ADAPT, USER, PERS, NEVER, 'a', SPENT, "E S", FALL, 1 },
+	{ "adaptive initial: GC has one stream", ADAPT, GC, INIT, NEVER, 'c', OPEN,
+	  "c hg", USE, 1 },
+	{ "adaptive initial: users keep out of it", ADAPT, USER, INIT, NEVER, 'c', OPEN,
+	  "cg hi", NEW, 0 },
+	{ "adaptive: users keep out at the reserve", ADAPT, USER, PERS, NEVER, 'c', RESERVE,
+	  "cg dgi h", FALL, 2 },
+	{ "wla: a group's zone is any other", WLA, USER, PERS, NEVER, '-', SPENT, "a i", FALL, 1 },
+
 	/* --- the reserve: users keep out of GC's zones, by whatever way --- */
 	{ "reserve: not by class", WLA, USER, PERS, NEVER, 'M', RESERVE, "Mg", WAIT, 0 },
 	{ "reserve: not by the policy", ZENFS, USER, PERS, NEVER, 'M', RESERVE, "Lg", WAIT, 0 },
@@ -237,7 +277,7 @@ static const struct row rows[] = {
 
 static u8 class_of(char c)
 {
-	static const char letters[] = "-NSMLEF";
+	static const char letters[] = "-NSMLEFabcdefghijk";
 
 	return strchr(letters, c) - letters;
 }
@@ -250,6 +290,9 @@ static unsigned int parse_zones(const char *s, struct lz_place_zone *z)
 		z[n].class = class_of(*s++);
 		z[n].gc = *s == 'g';
 		if (z[n].gc)
+			s++;
+		z[n].idle = *s == 'i';
+		if (z[n].idle)
 			s++;
 		z[n].room = *s && *s != ' ' ? 0 : 100;
 		while (*s && *s != ' ')
@@ -278,8 +321,8 @@ static void place_rules(struct kunit *test)
 
 		in.n = parse_zones(r->zones, z);
 		lz_place(&in, &out);
-		KUNIT_EXPECT_EQ_MSG(test, out.verdict | (out.fallback ? FALLBACK : 0), r->verdict,
-				    "(%s)", r->rule);
+		KUNIT_EXPECT_EQ_MSG(test, out.verdict | (out.fallback ? FALLBACK : 0) |
+				    (out.adopt ? ADOPTED : 0), r->verdict, "(%s)", r->rule);
 		KUNIT_EXPECT_EQ_MSG(test, out.idx, r->idx, "(%s)", r->rule);
 	}
 }
@@ -311,6 +354,9 @@ static void check_decision(struct kunit *test, const struct lz_place_in *in)
 	default:
 		ok = !has_room && !in->can_open;
 	}
+	if (out.adopt)
+		ok &= out.verdict == LZ_PLACE_USE && in->zones[out.idx].idle &&
+			in->class >= LZ_CLASS_GROUP && in->zones[out.idx].class >= LZ_CLASS_GROUP;
 	if (out.fallback)
 		ok &= !in->can_open && out.verdict == LZ_PLACE_USE;
 	KUNIT_EXPECT_TRUE_MSG(test, ok,
@@ -323,11 +369,15 @@ static void check_decision(struct kunit *test, const struct lz_place_in *in)
 static void place_every_input(struct kunit *test)
 {
 	static const u32 rooms[] = { 0, 1, 100 };
-	const unsigned int kinds = LZ_NR_CLASSES * 2 * ARRAY_SIZE(rooms);
+	/* All there are of data, and some groups. */
+	static const u8 classes[LZ_NR_CLASSES + 3] = {
+		0, 1, 2, 3, 4, 5, 6, LZ_CLASS_GROUP, LZ_CLASS_GROUP + 4, LZ_NR_ZONE_CLASSES - 1,
+	};
+	const unsigned int nr = ARRAY_SIZE(classes), kinds = nr * 3 * ARRAY_SIZE(rooms);
 	struct lz_place_zone z[2];
 	unsigned int how, zones, i, v;
 
-	for (how = 0; how < LZ_NR_POLICIES * 2 * 2 * LZ_NR_CLASSES * 2 * 4; how++) {
+	for (how = 0; how < LZ_NR_POLICIES * 2 * 2 * nr * 2 * 4; how++) {
 		struct lz_place_in in = { .zones = z };
 
 		v = how;
@@ -337,8 +387,8 @@ static void place_every_input(struct kunit *test)
 		v /= 2;
 		in.isolation = v % 2;
 		v /= 2;
-		in.class = v % LZ_NR_CLASSES;
-		v /= LZ_NR_CLASSES;
+		in.class = classes[v % nr];
+		v /= nr;
 		in.gc = v % 2;
 		v /= 2;
 		in.can_open = v == OPEN;
@@ -350,10 +400,11 @@ static void place_every_input(struct kunit *test)
 			in.n = !zones ? 0 : zones <= kinds ? 1 : 2;
 			v = zones - (in.n == 2 ? 1 + kinds : in.n);
 			for (i = 0; i < in.n; i++) {
-				z[i].class = v % LZ_NR_CLASSES;
-				v /= LZ_NR_CLASSES;
-				z[i].gc = v % 2;
-				v /= 2;
+				z[i].class = classes[v % nr];
+				v /= nr;
+				z[i].gc = v % 3 == 1;
+				z[i].idle = v % 3 == 2;
+				v /= 3;
 				z[i].room = rooms[v % ARRAY_SIZE(rooms)];
 				v /= ARRAY_SIZE(rooms);
 			}
@@ -378,7 +429,7 @@ static void place_least_budget(struct kunit *test)
 
 	for (p = 0; p < LZ_NR_POLICIES; p++)
 		for (iso = 0; iso < LZ_NR_ISOLATIONS; iso++)
-			for (c = 0; c < LZ_NR_CLASSES; c++) {
+			for (c = 0; c < LZ_NR_ZONE_CLASSES; c++) {
 				in.policy = p;
 				in.isolation = iso;
 				in.class = c;

@@ -249,7 +249,7 @@ int ram_write(struct ram *r, u8 class, u64 lba, u32 n)
 		return -ENOMEM;
 	while (n && tries < TRIES) {
 		r->resumed = false;
-		err = lz_write_begin(r->lz, class, min(n, r->g.max_append), &w);
+		err = lz_write_begin(r->lz, class, lba, min(n, r->g.max_append), &w);
 		if (err == -EAGAIN && tries++ < TRIES && wait_for_room(r))
 			continue;
 		if (err)

@@ -447,7 +447,7 @@ static void recover_bad_emptied(struct kunit *test)
 	struct lz_read rd;
 
 	KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_LONG, 0, 20), 0);
-	KUNIT_ASSERT_EQ(test, lz_write_begin(r->lz, LZ_CLASS_LONG, 1, &w), 0);
+	KUNIT_ASSERT_EQ(test, lz_write_begin(r->lz, LZ_CLASS_LONG, 0, 1, &w), 0);
 	/* Held by a reader, so that it is neither cleaned nor reset before the cut. */
 	KUNIT_ASSERT_EQ(test, lz_read_begin(r->lz, 0, 1, &rd), 0);
 	KUNIT_ASSERT_EQ(test, lz_addr_zone(r->lz, rd.addr), w.zone);
@@ -480,7 +480,7 @@ static void recover_read_only(struct kunit *test)
 		r->nr_ops[LZ_OP_FINISH];
 	KUNIT_ASSERT_EQ(test, ram_load(r, LZ_LOAD_RO), 0);
 	ram_verify(r);
-	KUNIT_EXPECT_EQ(test, lz_write_begin(r->lz, LZ_CLASS_LONG, 1, &w), -EROFS);
+	KUNIT_EXPECT_EQ(test, lz_write_begin(r->lz, LZ_CLASS_LONG, 0, 1, &w), -EROFS);
 	KUNIT_EXPECT_EQ(test, lz_discard(r->lz, 0, 1), -EROFS);
 	KUNIT_EXPECT_EQ(test, r->nr_ops[LZ_OP_WRITE] + r->nr_ops[LZ_OP_APPEND] +
 			r->nr_ops[LZ_OP_RESET] + r->nr_ops[LZ_OP_FINISH], writes);
@@ -784,7 +784,7 @@ static void recover_journal_error(struct kunit *test)
 	lz_get_info(r->lz, &info);
 	KUNIT_EXPECT_EQ(test, info.mode, LZ_MODE_FAIL);
 	KUNIT_EXPECT_EQ(test, r->nr_events[LZ_EV_MODE], 1u);
-	KUNIT_EXPECT_EQ(test, lz_write_begin(r->lz, LZ_CLASS_LONG, 1, &w), -EIO);
+	KUNIT_EXPECT_EQ(test, lz_write_begin(r->lz, LZ_CLASS_LONG, 0, 1, &w), -EIO);
 	KUNIT_EXPECT_EQ(test, lz_discard(r->lz, 0, 1), -EIO);
 	KUNIT_EXPECT_NE(test, ram_flush(r), 0);
 

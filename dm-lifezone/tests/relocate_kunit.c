@@ -85,6 +85,25 @@ static void relocate_zenfs(struct kunit *test)
 		    LZ_VICTIM_GREEDY, LZ_FINISH_NEVER);
 }
 
+/* As many groups as there are zones to be open. */
+static void relocate_adaptive(struct kunit *test)
+{
+	full_device(test, 14, LZ_POLICY_ADAPTIVE, LZ_ISOLATION_PERSISTENT,
+		    LZ_VICTIM_AUTO, LZ_FINISH_NEVER);
+}
+
+static void relocate_adaptive_least_budget(struct kunit *test)
+{
+	full_device(test, 4, LZ_POLICY_ADAPTIVE, LZ_ISOLATION_PERSISTENT,
+		    LZ_VICTIM_AUTO, LZ_FINISH_NEVER);
+}
+
+static void relocate_adaptive_initial(struct kunit *test)
+{
+	full_device(test, 8, LZ_POLICY_ADAPTIVE, LZ_ISOLATION_INITIAL,
+		    LZ_VICTIM_MDC, LZ_FINISH_MISMATCH);
+}
+
 /* Finishing throws room away, but never more than GC gains. */
 static void relocate_finish(struct kunit *test)
 {
@@ -379,7 +398,7 @@ static u32 set_aside(struct ram *r, struct lz_ops *ops, bool pressed)
 	/* Keeps GC from it until all is ready. */
 	r->lz->stopping = true;
 	fill(r, LZ_CLASS_LONG);
-	KUNIT_ASSERT_EQ(r->test, lz_write_begin(r->lz, LZ_CLASS_LONG, 1, &w), 0);
+	KUNIT_ASSERT_EQ(r->test, lz_write_begin(r->lz, LZ_CLASS_LONG, 0, 1, &w), 0);
 	while (pressed && !ram_write(r, LZ_CLASS_LONG,
 				     ram_random(&state, r->si.logical_blocks), 1))
 		;
@@ -423,6 +442,9 @@ static struct kunit_case relocate_cases[] = {
 	KUNIT_CASE_SLOW(relocate_wla),
 	KUNIT_CASE_SLOW(relocate_sla_initial),
 	KUNIT_CASE_SLOW(relocate_zenfs),
+	KUNIT_CASE_SLOW(relocate_adaptive),
+	KUNIT_CASE_SLOW(relocate_adaptive_least_budget),
+	KUNIT_CASE_SLOW(relocate_adaptive_initial),
 	KUNIT_CASE_SLOW(relocate_finish),
 	KUNIT_CASE_SLOW(relocate_finish_initial),
 	KUNIT_CASE(relocate_on_request),

@@ -117,7 +117,7 @@ static void room_tight(struct kunit *test)
 	KUNIT_ASSERT_TRUE(test, r->lz->tight);
 	/* One zone is lost, which else would be the reason. */
 	r->lz->zone[r->g.nr_zones - 1].gc_ckpt = ~0ull;
-	KUNIT_EXPECT_EQ(test, lz_write_begin(r->lz, LZ_CLASS_LONG, 1, &w), -EAGAIN);
+	KUNIT_EXPECT_EQ(test, lz_write_begin(r->lz, LZ_CLASS_LONG, 0, 1, &w), -EAGAIN);
 	ram_pump(r);
 	KUNIT_EXPECT_FALSE(test, r->lz->spent);
 	KUNIT_EXPECT_EQ(test, atomic_read(&r->lz->starved), 1);
@@ -135,12 +135,12 @@ static void room_not_paced(struct kunit *test)
 	r->lz->zone[r->g.nr_zones - 1].gc_ckpt = ~0ull;
 	r->lz->pacing = true;
 	atomic_set(&r->lz->credit, -5);
-	KUNIT_EXPECT_EQ(test, lz_write_begin(r->lz, LZ_CLASS_LONG, 1, &w), -EAGAIN);
+	KUNIT_EXPECT_EQ(test, lz_write_begin(r->lz, LZ_CLASS_LONG, 0, 1, &w), -EAGAIN);
 	ram_pump(r);
 	KUNIT_EXPECT_FALSE(test, r->lz->spent);
 	KUNIT_EXPECT_PTR_EQ(test, strstr(r->said, "no space"), NULL);
 	KUNIT_EXPECT_TRUE(test, r->resumed);
-	KUNIT_EXPECT_EQ(test, lz_write_begin(r->lz, LZ_CLASS_LONG, 1, &w), 0);
+	KUNIT_EXPECT_EQ(test, lz_write_begin(r->lz, LZ_CLASS_LONG, 0, 1, &w), 0);
 	lz_write_fail(r->lz, &w, -EIO);
 }
 

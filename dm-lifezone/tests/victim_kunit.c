@@ -8,15 +8,23 @@
 
 static u64 cb(u32 valid, u32 cap, u64 age)
 {
-	return lz_victim_score(LZ_VICTIM_COST_BENEFIT, valid, cap, age);
+	return lz_victim_score(LZ_VICTIM_COST_BENEFIT, valid, cap, age, 0);
 }
 
 static u64 greedy(u32 valid, u32 cap, u64 age)
 {
-	return lz_victim_score(LZ_VICTIM_GREEDY, valid, cap, age);
+	return lz_victim_score(LZ_VICTIM_GREEDY, valid, cap, age, 0);
 }
 
 /* 0 where nothing is to be gained, and only there. */
+static void check_zero(struct kunit *test, u8 how, u32 cap, u64 age)
+{
+	KUNIT_EXPECT_FALSE(test, lz_victim_score(how, cap, cap, age, 0));
+	KUNIT_EXPECT_FALSE(test, lz_victim_score(how, cap + 1, cap, age, 0));
+	KUNIT_EXPECT_TRUE(test, lz_victim_score(how, cap - 1, cap, age, 0));
+	KUNIT_EXPECT_TRUE(test, lz_victim_score(how, 0, cap, age, 0));
+}
+
 static void victim_zero_iff_full(struct kunit *test)
 {
 	static const u32 caps[] = { 1, 2, 255, 4096, 275712, LZ_ZONE_BLOCKS_MAX };
@@ -24,17 +32,35 @@ static void victim_zero_iff_full(struct kunit *test)
 	unsigned int c, a;
 	u8 how;
 
-	for (how = 0; how < LZ_NR_VICTIMS; how++)
+	for (how = 0; how < LZ_VICTIM_AUTO; how++)
 		for (c = 0; c < ARRAY_SIZE(caps); c++)
-			for (a = 0; a < ARRAY_SIZE(ages); a++) {
-				u32 cap = caps[c];
-				u64 age = ages[a];
+			for (a = 0; a < ARRAY_SIZE(ages); a++)
+				check_zero(test, how, caps[c], ages[a]);
+}
 
-				KUNIT_EXPECT_FALSE(test, lz_victim_score(how, cap, cap, age));
-				KUNIT_EXPECT_FALSE(test, lz_victim_score(how, cap + 1, cap, age));
-				KUNIT_EXPECT_TRUE(test, lz_victim_score(how, cap - 1, cap, age));
-				KUNIT_EXPECT_TRUE(test, lz_victim_score(how, 0, cap, age));
-			}
+/* What auto stands for, and nothing else. */
+static void victim_auto(struct kunit *test)
+{
+	u8 how, p;
+
+	for (p = 0; p < LZ_NR_POLICIES; p++) {
+		for (how = 0; how < LZ_VICTIM_AUTO; how++)
+			KUNIT_EXPECT_EQ(test, (u8)lz_victim_rule(how, p), how);
+		KUNIT_EXPECT_EQ(test, (u8)lz_victim_rule(LZ_VICTIM_AUTO, p),
+				(u8)(p == LZ_POLICY_ADAPTIVE ? LZ_VICTIM_MDC :
+				     LZ_VICTIM_COST_BENEFIT));
+	}
+}
+
+/* Where only the age is known: a rate of once in it, and the mean at one device. */
+static void victim_age_rate(struct kunit *test)
+{
+	u64 age;
+
+	KUNIT_EXPECT_EQ(test, lz_victim_age_rate((1 << 20) - 1, 1 << 20), 0);
+	for (age = 0; age < 1ull << 39; age = 2 * age + 1)
+		KUNIT_EXPECT_EQ(test, lz_victim_age_rate(age, 1 << 20) - 256,
+				lz_victim_age_rate(2 * age + 1, 1 << 20));
 }
 
 static void victim_greedy_fewest_valid(struct kunit *test)
@@ -107,6 +133,8 @@ static void victim_worth(struct kunit *test)
 
 static struct kunit_case victim_cases[] = {
 	KUNIT_CASE(victim_zero_iff_full),
+	KUNIT_CASE(victim_auto),
+	KUNIT_CASE(victim_age_rate),
 	KUNIT_CASE(victim_greedy_fewest_valid),
 	KUNIT_CASE(victim_cost_benefit_grows),
 	KUNIT_CASE(victim_cost_benefit_formula),

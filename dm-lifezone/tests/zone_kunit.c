@@ -253,7 +253,7 @@ static u64 three_writes(struct ram *r, struct lz_write *w)
 	u32 i;
 
 	for (i = 0; i < 3; i++) {
-		KUNIT_ASSERT_EQ(test, lz_write_begin(r->lz, LZ_CLASS_LONG, 1, &w[i]), 0);
+		KUNIT_ASSERT_EQ(test, lz_write_begin(r->lz, LZ_CLASS_LONG, 0, 1, &w[i]), 0);
 		KUNIT_ASSERT_EQ(test, w[i].zone, open_zone(r, LZ_CLASS_LONG));
 	}
 	return lz_zone_addr(r->lz, w[0].zone, r->zone[w[0].zone].wp);
@@ -411,7 +411,7 @@ static void zone_finish_one(struct kunit *test)
 	finished = r->nr_ops[LZ_OP_FINISH];
 	KUNIT_EXPECT_EQ(test, finished, 0ull);
 	for (i = 0; i < 5; i++)
-		KUNIT_EXPECT_EQ(test, lz_write_begin(r->lz, slots, 1, &w), -EAGAIN);
+		KUNIT_EXPECT_EQ(test, lz_write_begin(r->lz, slots, 0, 1, &w), -EAGAIN);
 	ram_pump(r);
 	KUNIT_EXPECT_EQ(test, r->nr_ops[LZ_OP_FINISH], 1ull);
 	KUNIT_ASSERT_EQ(test, ram_write(r, slots, 500, 1), 0);

@@ -158,7 +158,7 @@ struct lz_super {
 #define LZ_ROOT_ZTAB_TOP	64u
 
 /* Cumulative counters carried over a reload, in the order of enum lz_stat. */
-#define LZ_ROOT_STATS		96u
+#define LZ_ROOT_STATS		128u
 
 /**
  * struct lz_root - checkpoint root: a complete state together with the journal

@@ -387,7 +387,7 @@ void tiny_go(struct xop *op)
 	case OP_FUA_0:
 	case OP_FUA_1:
 		op->state = OS_RESUME;
-		err = lz_write_begin(tiny.lz, LZ_CLASS_NOT_SET, 1, &w);
+		err = lz_write_begin(tiny.lz, LZ_CLASS_NOT_SET, op->lba, 1, &w);
 		if (err == -EAGAIN)
 			return;
 		if (err) {

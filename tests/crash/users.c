@@ -124,7 +124,7 @@ static void go_write(struct world *w, struct req *rq)
 		u32 lba = s->lba;
 
 		resumes = w->resumes;
-		err = lz_write_begin(w->lz, rq->class, s->n, &lw);
+		err = lz_write_begin(w->lz, rq->class, s->lba, s->n, &lw);
 		if (err == -EAGAIN) {
 			set_state(w, rq, w->resumes == resumes ? RS_RESUME : RS_RUN);
 			return;
@@ -382,9 +382,17 @@ static void new_discard(struct world *w, struct req *rq)
 
 static void change_options(struct world *w)
 {
+	struct lz_options was = w->o;
+	char why[80];
+
 	world_options(w);
 	trace(w, "options  policy %u reset %u finish %u isolation %u victim %u", w->o.policy,
 	      w->o.reset, w->o.finish, w->o.isolation, w->o.victim);
+	if (lz_prepare_options(w->lz, &w->o, why, sizeof(why))) {
+		trace(w, "options  %s", why);
+		w->o = was;
+		return;
+	}
 	lz_set_options(w->lz, &w->o);
 }
 

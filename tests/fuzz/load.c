@@ -32,6 +32,7 @@ static bool act(struct fuzz *f, const struct fuzz_rec *r)
 	u64 n, lba, v = le64_to_cpu(r->v);
 	struct lz_options o;
 	struct lz_info info;
+	char why[80];
 
 	lz_get_info(f->lz, &info);
 	lba = le32_to_cpu(r->b) % info.logical_blocks;
@@ -67,7 +68,8 @@ static bool act(struct fuzz *f, const struct fuzz_rec *r)
 	case FUZZ_OPTIONS:
 		lz_get_options(f->lz, &o);
 		options(&o, v);
-		lz_set_options(f->lz, &o);
+		if (!lz_prepare_options(f->lz, &o, why, sizeof(why)))
+			lz_set_options(f->lz, &o);
 		fuzz_pump(f);
 		break;
 	}

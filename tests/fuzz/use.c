@@ -16,7 +16,7 @@ void fuzz_write(struct fuzz *f, u8 class, u64 lba, u32 n)
 	int err;
 
 	while (n && tries++ < TRIES) {
-		err = lz_write_begin(f->lz, class, n, &w);
+		err = lz_write_begin(f->lz, class, lba, n, &w);
 		if (err == -EAGAIN) {
 			fuzz_pump(f);
 			fuzz_elapse(f, 10);

@@ -65,9 +65,13 @@ static struct lz_ops ops;
 /* After a cut: a checkpoint, and a journal with each kind of record. */
 static struct ram *device(struct kunit *test)
 {
-	struct ram *r = ram_device(test, 40, 8);
+	struct ram *r = ram_new(test, 40, 8);
 	u32 i;
 
+	/* Which has most to ask for. */
+	r->o.policy = LZ_POLICY_ADAPTIVE;
+	KUNIT_ASSERT_EQ(test, ram_format(r), 0);
+	KUNIT_ASSERT_EQ(test, ram_load(r, 0), 0);
 	r->ops = &ops;
 	for (i = 0; i < 4; i++)
 		KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_LONG, i * LZ_NODE_ENTRIES, 200), 0);
@@ -167,6 +171,31 @@ static void memory_probe(struct kunit *test)
 	disarm();
 }
 
+/* A policy that cannot be had is refused, and all stays as it was. */
+static void memory_options(struct kunit *test)
+{
+	struct ram *r = ram_device(test, 40, 8);
+	struct lz_options o = r->o;
+	char why[80];
+	u32 n;
+
+	o.policy = LZ_POLICY_ADAPTIVE;
+	for (n = 0; n < 2; n++) {
+		arm(n, false);
+		KUNIT_EXPECT_EQ(test, lz_prepare_options(r->lz, &o, why, sizeof(why)), -ENOMEM);
+		KUNIT_EXPECT_TRUE(test, disarm());
+		KUNIT_EXPECT_TRUE(test, !strncmp(why, "policy=adaptive: no memory for ", 31));
+		KUNIT_EXPECT_FALSE(test, r->lz->life);
+	}
+	o.policy = LZ_POLICY_SLA;
+	arm(0, false);
+	KUNIT_EXPECT_EQ(test, lz_prepare_options(r->lz, &o, why, sizeof(why)), 0);
+	KUNIT_EXPECT_FALSE(test, disarm());
+	KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_NOT_SET, 0, 50), 0);
+	KUNIT_ASSERT_EQ(test, ram_flush(r), 0);
+	ram_survive(r);
+}
+
 static void say_nothing(void *ctx, const char *line)
 {
 }
@@ -201,6 +230,7 @@ static struct kunit_case memory_cases[] = {
 	KUNIT_CASE(memory_load_read_only),
 	KUNIT_CASE(memory_format),
 	KUNIT_CASE(memory_probe),
+	KUNIT_CASE(memory_options),
 	KUNIT_CASE(memory_check),
 	{}
 };

@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Our own placement where nothing is hinted: core/life.c.
+ * The module's policy=adaptive, which infers lifetimes: core/life.c. What is here is as in
+ * core/infer.c.
  */
 #include <errno.h>
 #include <stdlib.h>
 #include "../../dm-lifezone/core/life.h"
 #include "sim.h"
 
-#define GROUPS		11u
-#define IDLE_PART	32u	/* a zone is idle after this part of the blocks was written */
-
 /**
  * struct adaptive - state
  * @l: of all blocks
+ * @groups: how many there are
  * @sum: of the zones, as they fill
  * @mean: and once they are full
  */
 struct adaptive {
 	struct lz_life l;
+	u32 groups;
 	struct lz_life_sum *sum;
 	struct lz_life_mean *mean;
 };
@@ -29,6 +29,7 @@ static int adaptive_init(struct sim *s)
 	s->priv = a;
 	if (!a || lz_life_init(&a->l, s->setup.blocks))
 		return -ENOMEM;
+	a->groups = lz_life_groups(0, s->setup.max_open);
 	a->sum = calloc(s->setup.zones, sizeof(*a->sum));
 	a->mean = calloc(s->setup.zones, sizeof(*a->mean));
 	return a->sum && a->mean ? 0 : -ENOMEM;
@@ -43,40 +44,53 @@ static void adaptive_exit(struct sim *s)
 	free(a->mean);
 }
 
-static u32 adaptive_move(struct sim *s, u32 lba, u32 old)
+static u32 group_of(const struct adaptive *a, int rate)
 {
-	struct adaptive *a = s->priv;
-	int rate;
+	return LZ_CLASS_GROUP + lz_life_group(rate, a->groups);
+}
 
-	(void)old;
-	lz_life_rate(&a->l, lba, &rate);
-	return lz_life_group(rate, GROUPS);
+/* Zones that what is in use would not fill. */
+static u32 spare_zones(const struct sim *s)
+{
+	u64 valid = 0;
+	u32 i;
+
+	for (i = 0; i < s->setup.zones; i++)
+		valid += s->z[i].valid;
+	return s->setup.zones - valid / s->setup.cap;
 }
 
 static u32 adaptive_user(struct sim *s, u32 lba, u32 old)
 {
 	struct adaptive *a = s->priv;
+	u32 stream = s->req.class;
 
-	if (lz_life_write(&a->l, lba, 1))
+	(void)old;
+	if (!lz_ordered(s->req.class))
+		stream = group_of(a, lz_life_ask(&a->l, lba, 1));
+	if (lz_life_write(&a->l, lba, 1)) {
 		lz_life_measure(&a->l);
-	return adaptive_move(s, lba, old);
+		a->groups = lz_life_groups(spare_zones(s), s->setup.max_open);
+	}
+	return stream;
 }
 
-/* A zone nobody has written to for long only takes space. The nearest of these. */
-static u32 adaptive_adopt(struct sim *s, u32 stream)
+static u32 adaptive_move(struct sim *s, u32 lba, u32 old)
 {
-	u32 best = SIM_NOWHERE, far = ~0u, g;
+	struct adaptive *a = s->priv;
+	u8 class = sim_class(s->z[sim_zone_of(s, old)].stream);
+	int rate;
 
-	for (g = 0; g < GROUPS; g++) {
-		u32 d = g < stream ? stream - g : g - stream;
-
-		if (s->open[g] == SIM_NOWHERE || d >= far ||
-		    s->clock - s->z[s->open[g]].written < s->setup.blocks / IDLE_PART)
-			continue;
-		best = g;
-		far = d;
+	if (!lz_ordered(class)) {
+		lz_life_rate(&a->l, lba, &rate);
+		class = group_of(a, rate);
 	}
-	return best;
+	return SIM_GC_STREAMS + class;
+}
+
+static u32 adaptive_choose(struct sim *s, u32 stream)
+{
+	return sim_choose(s, stream, LZ_POLICY_ADAPTIVE);
 }
 
 static void adaptive_wrote(struct sim *s, u32 lba, u32 addr)
@@ -95,13 +109,13 @@ static double adaptive_score(struct sim *s, u32 zone)
 {
 	struct adaptive *a = s->priv;
 
-	return lz_victim_mdc(s->z[zone].valid, s->setup.cap,
-			     lz_life_zone_rate(&a->l, &a->mean[zone]));
+	return sim_victim(s, zone, lz_victim_rule(s->setup.o.victim, LZ_POLICY_ADAPTIVE),
+			  lz_life_zone_rate(&a->l, &a->mean[zone]));
 }
 
 const struct sim_policy sim_adaptive = {
-	.name = "adaptive", .doc = "ours: by measured rates, MDC victims",
+	.name = "adaptive", .doc = "the module's: lifetimes inferred of what has no hint",
 	.init = adaptive_init, .exit = adaptive_exit, .user = adaptive_user,
-	.move = adaptive_move, .adopt = adaptive_adopt, .wrote = adaptive_wrote,
-	.score = adaptive_score,
+	.move = adaptive_move, .choose = adaptive_choose, .empty = sim_reset_due,
+	.wrote = adaptive_wrote, .score = adaptive_score,
 };

@@ -89,18 +89,6 @@ static u32 nearest(const struct sim *s, u32 stream)
 	return SIM_NOWHERE;
 }
 
-/* A zone that another stream left open, if the policy says so. */
-static void zone_adopt(struct sim *s, u32 stream)
-{
-	u32 from = s->p->adopt ? s->p->adopt(s, stream) : SIM_NOWHERE;
-
-	if (from == SIM_NOWHERE)
-		return;
-	s->open[stream] = s->open[from];
-	s->open[from] = SIM_NOWHERE;
-	s->z[s->open[stream]].stream = stream;
-}
-
 /* Finds the zone @stream is to fill. */
 static void zone_find(struct sim *s, u32 stream)
 {
@@ -108,8 +96,7 @@ static void zone_find(struct sim *s, u32 stream)
 		s->open[stream] = s->p->choose(s, stream);
 		return;
 	}
-	zone_adopt(s, stream);
-	if (s->open[stream] == SIM_NOWHERE && s->nr_free && s->nr_open < s->setup.max_open)
+	if (s->nr_free && s->nr_open < s->setup.max_open)
 		s->open[stream] = sim_open(s, stream);
 }
 
@@ -141,11 +128,11 @@ static void put(struct sim *s, u32 lba, u32 stream)
 		zone_close(s, s->open[stream]);
 }
 
-double sim_victim(const struct sim *s, u32 zone, enum lz_victim how)
+double sim_victim(const struct sim *s, u32 zone, enum lz_victim how, int rate)
 {
 	const struct sim_zone *z = &s->z[zone];
 
-	return lz_victim_score(how, z->valid, s->setup.cap, s->clock - z->written);
+	return lz_victim_score(how, z->valid, s->setup.cap, s->clock - z->written, rate);
 }
 
 static u32 pick(struct sim *s)

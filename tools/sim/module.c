@@ -4,12 +4,12 @@
  * and resets of empty zones. What is around them here is as in core/zone.c and
  * core/relocate.c, without its metadata.
  *
- * A stream is a lifetime class, of users' blocks or of those GC moves. Several may fill one
- * zone. GC goes by the class of the zone it cleans, as the module does.
+ * Several streams may fill one zone. GC goes by the class of the zone it cleans, as the
+ * module does.
  */
 #include "sim.h"
 
-#define GC_STREAMS	8u	/* streams of what GC moves begin with this */
+#define IDLE_PART	32u	/* a zone is idle after this part of the blocks was written */
 
 static u32 module_user(struct sim *s, u32 lba, u32 old)
 {
@@ -21,7 +21,7 @@ static u32 module_user(struct sim *s, u32 lba, u32 old)
 static u32 module_move(struct sim *s, u32 lba, u32 old)
 {
 	(void)lba;
-	return GC_STREAMS + s->z[sim_zone_of(s, old)].stream % GC_STREAMS;
+	return SIM_GC_STREAMS + sim_class(s->z[sim_zone_of(s, old)].stream);
 }
 
 /* One is left for the other side, which may have none yet. */
@@ -35,14 +35,25 @@ static bool budget_allows(const struct sim *s, const struct lz_place_zone *zones
 	return s->nr_open + !other < s->setup.max_open;
 }
 
-static u32 choose(struct sim *s, u32 stream, enum lz_policy policy)
+/* Whoever writes to @zone asks again; it is of the class of @stream now. */
+static void adopt(struct sim *s, u32 zone, u32 stream)
+{
+	u32 i;
+
+	for (i = 0; i < SIM_STREAMS; i++)
+		if (s->open[i] == zone)
+			s->open[i] = SIM_NOWHERE;
+	s->z[zone].stream += sim_class(stream) - sim_class(s->z[zone].stream);
+}
+
+u32 sim_choose(struct sim *s, u32 stream, enum lz_policy policy)
 {
 	struct lz_place_zone cand[SIM_STREAMS];
 	u32 zone[SIM_STREAMS], i;
-	bool gc = stream >= GC_STREAMS, spent;
+	bool gc = sim_is_gc(stream), spent;
 	struct lz_place_in in = {
 		.policy = policy, .finish = s->setup.o.finish, .isolation = s->setup.o.isolation,
-		.class = stream % GC_STREAMS, .gc = gc, .zones = cand,
+		.class = sim_class(stream), .gc = gc, .zones = cand,
 	};
 	struct lz_place_out out;
 
@@ -53,7 +64,9 @@ static u32 choose(struct sim *s, u32 stream, enum lz_policy policy)
 			continue;
 		zone[in.n] = i;
 		cand[in.n++] = (struct lz_place_zone){
-			z->stream % GC_STREAMS, z->stream >= GC_STREAMS, s->setup.cap - z->wp,
+			sim_class(z->stream), sim_is_gc(z->stream),
+			z->wp && s->clock - z->written > s->setup.blocks / IDLE_PART,
+			s->setup.cap - z->wp,
 		};
 	}
 	spent = !budget_allows(s, cand, in.n, gc);
@@ -62,10 +75,12 @@ static u32 choose(struct sim *s, u32 stream, enum lz_policy policy)
 	lz_place(&in, &out);
 	switch (out.verdict) {
 	case LZ_PLACE_USE:
+		if (out.adopt)
+			adopt(s, zone[out.idx], stream);
 		return zone[out.idx];
 	case LZ_PLACE_FINISH:
 		sim_finish(s, zone[out.idx]);
-		return choose(s, stream, policy);
+		return sim_choose(s, stream, policy);
 	case LZ_PLACE_NEW:
 		return sim_open(s, stream);
 	default:
@@ -75,34 +90,36 @@ static u32 choose(struct sim *s, u32 stream, enum lz_policy policy)
 
 static u32 choose_zenfs(struct sim *s, u32 stream)
 {
-	return choose(s, stream, LZ_POLICY_ZENFS);
+	return sim_choose(s, stream, LZ_POLICY_ZENFS);
 }
 
 static u32 choose_wla(struct sim *s, u32 stream)
 {
-	return choose(s, stream, LZ_POLICY_WLA);
+	return sim_choose(s, stream, LZ_POLICY_WLA);
 }
 
 static u32 choose_sla(struct sim *s, u32 stream)
 {
-	return choose(s, stream, LZ_POLICY_SLA);
+	return sim_choose(s, stream, LZ_POLICY_SLA);
 }
 
-static bool module_empty(struct sim *s, u32 zone)
+bool sim_reset_due(struct sim *s, u32 zone)
 {
-	return lz_reset_due(s->setup.o.reset, s->z[zone].stream % GC_STREAMS, false);
+	return lz_reset_due(s->setup.o.reset, sim_class(s->z[zone].stream), false);
 }
 
 static double module_score(struct sim *s, u32 zone)
 {
-	return sim_victim(s, zone, s->setup.o.victim);
+	int rate = lz_victim_age_rate(s->clock - s->z[zone].written, s->setup.blocks);
+
+	return sim_victim(s, zone, lz_victim_rule(s->setup.o.victim, LZ_POLICY_WLA), rate);
 }
 
 #define MODULE_POLICY(n, d)							\
 	const struct sim_policy sim_##n = {					\
 		.name = #n, .doc = d,						\
 		.user = module_user, .move = module_move, .choose = choose_##n,	\
-		.empty = module_empty, .score = module_score,			\
+		.empty = sim_reset_due, .score = module_score,			\
 	}
 
 MODULE_POLICY(zenfs, "the module's: a zone of a longer lifetime, by the hint");

@@ -10,12 +10,12 @@
 
 double sim_cost_benefit(struct sim *s, u32 zone)
 {
-	return sim_victim(s, zone, LZ_VICTIM_COST_BENEFIT);
+	return sim_victim(s, zone, LZ_VICTIM_COST_BENEFIT, 0);
 }
 
 static double greedy(struct sim *s, u32 zone)
 {
-	return sim_victim(s, zone, LZ_VICTIM_GREEDY);
+	return sim_victim(s, zone, LZ_VICTIM_GREEDY, 0);
 }
 
 static u32 first(struct sim *s, u32 lba, u32 old)

@@ -113,7 +113,6 @@ struct sim;
  * @choose: the open zone @stream is to fill from now on, which others may fill too; NULL: one
  *	of its own
  * @empty: is an open zone that has lost its last block to be erased? NULL: none is
- * @adopt: a stream whose zone is to be filled by @stream instead of a new one, or SIM_NOWHERE
  * @wrote: it is at @addr now
  * @dead: what is at @addr is not @lba any more; called after @user and @move
  * @score: of a full zone with garbage as victim, larger is better
@@ -129,7 +128,6 @@ struct sim_policy {
 	u32 (*move)(struct sim *s, u32 lba, u32 old);
 	u32 (*choose)(struct sim *s, u32 stream);
 	bool (*empty)(struct sim *s, u32 zone);
-	u32 (*adopt)(struct sim *s, u32 stream);
 	void (*wrote)(struct sim *s, u32 lba, u32 addr);
 	void (*dead)(struct sim *s, u32 lba, u32 addr);
 	double (*score)(struct sim *s, u32 zone);
@@ -141,8 +139,11 @@ extern const struct sim_policy sim_adaptive, sim_zenfs, sim_wla, sim_sla, sim_ra
 /* All of them, NULL last. */
 extern const struct sim_policy *const sim_policies[];
 
-/* How well @zone serves as victim, by the module's rules; and by that with the root of the age. */
-double sim_victim(const struct sim *s, u32 zone, enum lz_victim how);
+/*
+ * How well @zone serves as victim, by the module's rules, for MDC with @rate; and by that with
+ * the root of the age.
+ */
+double sim_victim(const struct sim *s, u32 zone, enum lz_victim how, int rate);
 double sim_cost_benefit(struct sim *s, u32 zone);
 
 /**
@@ -211,6 +212,23 @@ void sim_exit(struct sim *s);
 int sim_run(struct sim *s, u64 writes);
 /* NULL, or what does not add up. */
 const char *sim_check(const struct sim *s);
+/*
+ * The streams of the module's policies: a zone class, of users' blocks or of those GC moves.
+ * sim_choose() is their @choose, with the module's own decision; and that on empty zones.
+ */
+#define SIM_GC_STREAMS	32u	/* those of GC begin with this */
+u32 sim_choose(struct sim *s, u32 stream, enum lz_policy policy);
+bool sim_reset_due(struct sim *s, u32 zone);
+static inline u8 sim_class(u32 stream)
+{
+	return stream % SIM_GC_STREAMS;
+}
+
+static inline bool sim_is_gc(u32 stream)
+{
+	return stream >= SIM_GC_STREAMS;
+}
+
 /* Opens a free zone, of which there must be one, for @stream. */
 u32 sim_open(struct sim *s, u32 stream);
 /* Nothing more is written to an open zone. */

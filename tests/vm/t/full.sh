@@ -10,17 +10,17 @@ emulated=$(make_nullb size=128 zone_size=4 zone_capacity=2 zone_append_max_secto
 	fail "no null_blk without native append"
 
 # All combinations of three options; the others so that every pair of two occurs.
-victims=(cost_benefit greedy) resets=(lazy eager) finishes=(never mismatch)
-isolations=(persistent initial) policies=(zenfs wla sla) devs=("$native" "$emulated")
+victims=(auto greedy) resets=(lazy eager) finishes=(never mismatch)
+isolations=(persistent initial) policies=(zenfs wla sla adaptive) devs=("$native" "$emulated")
 all_mapped() {
 	local mapped
 	mapped=$(lz_status f mapped_blocks)
 	[ "${mapped%/*}" = "${mapped#*/}" ]
 }
 
-runs=({0..11})
+runs=({0..12} 15)
 # Every value once; no other would show such a kernel anything new.
-! slow_kernel || runs=(1 5 10)
+! slow_kernel || runs=(1 5 10 12)
 for i in "${runs[@]}"; do
 	p=$((i / 4)) f=$((i / 2 % 2)) g=$((i % 2))
 	opts="policy ${policies[p]} finish ${finishes[f]} gc_isolation ${isolations[g]}"

@@ -37,11 +37,11 @@ dmsetup remove i2 2>/dev/null
 
 sectors() { blockdev --getsz "/dev/mapper/$1"; }
 key=''
-values="policy zenfs wla sla reset eager lazy finish mismatch never gc_isolation initial persistent victim greedy cost_benefit commit_ms 20 500 1000"
+values="policy zenfs adaptive wla sla reset eager lazy finish mismatch never gc_isolation initial persistent victim greedy mdc cost_benefit auto commit_ms 20 500 1000"
 
 note "reloads"
 for options in "policy zenfs reset eager" "policy wla finish mismatch victim greedy" \
-	"policy sla gc_isolation initial map_cache_mb 1" "policy sla finish mismatch max_open 5" \
+	"policy sla gc_isolation initial map_cache_mb 1" "policy sla finish mismatch max_open 5" "policy adaptive" \
 	"policy zenfs victim greedy reset eager finish mismatch gc_isolation initial commit_ms 50"; do
 	for name in i0 i1; do
 		writes=$(lz_status $name user_writes)

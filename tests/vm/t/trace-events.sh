@@ -98,7 +98,8 @@ w, dev, zones, cap = sys.argv[1], *map(int, sys.argv[2:])
 table = lambda f: dict(l.split(maxsplit=1) for l in open(w + f).read().split("\n") if " " in l)
 before, after = table("/before"), table("/after")
 delta = lambda *k: sum(int(after[i]) - int(before[i]) for i in k)
-classes = ["not_set", "none", "short", "medium", "long", "extreme", "meta"]
+classes = ["not_set", "none", "short", "medium", "long", "extreme", "meta",
+           *(f"group{i}" for i in range(11))]
 states = ["free", "open", "full", "meta", "root", "bad"]
 verdicts = ["use", "new", "finish", "wait"]
 FREE, OPEN, FULL, META = range(4)

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * policy=adaptive: what comes without a hint is grouped by the lifetime inferred of it.
+ *
+ * A request goes to one group as a whole: what is written together is often rewritten
+ * together, and stays in one piece on the drive. What GC moves is grouped block by block,
+ * by what is known of each by then. A block of which nothing is known (since a load marks
+ * are made anew) stays in the group of its zone.
+ *
+ * Data with a hint from SHORT to EXTREME keeps the class it asks for.
+ *
+ * The marks take two bytes of RAM for each block of the device, from when the policy is
+ * first asked for until the device is closed.
+ */
+#include "lz.h"
+
+/* The marks, if they are in use. */
+static struct lz_life *marks(struct lz *lz)
+{
+	if (READ_ONCE(lz->o.policy) != LZ_POLICY_ADAPTIVE)
+		return NULL;
+	/* Pairs with the release in lz_infer_init(). */
+	return smp_load_acquire(&lz->life);
+}
+
+static u8 group_of(const struct lz *lz, int rate)
+{
+	return LZ_CLASS_GROUP + lz_life_group(rate, READ_ONCE(lz->groups));
+}
+
+/* lz_infer_class - the zone class of @n blocks from @lba on that users write as @class. */
+u8 lz_infer_class(struct lz *lz, u8 class, u64 lba, u32 n)
+{
+	struct lz_life *l = marks(lz);
+
+	return l && !lz_ordered(class) ? group_of(lz, lz_life_ask(l, lba, n)) : class;
+}
+
+/* lz_infer_moved - the zone class of a block that GC moves out of @z. */
+u8 lz_infer_moved(struct lz *lz, const struct lz_zone *z, u64 lba)
+{
+	struct lz_life *l = marks(lz);
+	u8 class = READ_ONCE(z->class);
+	int rate;
+
+	if (!l)
+		return class < LZ_CLASS_GROUP ? class : LZ_CLASS_NOT_SET;
+	if (lz_ordered(class))
+		return class;
+	if (lz_life_rate(l, lba, &rate) || class < LZ_CLASS_GROUP)
+		return group_of(lz, rate);
+	return min_t(u8, class, LZ_CLASS_GROUP + READ_ONCE(lz->groups) - 1);
+}
+
+/* lz_infer_written - users write @n blocks from @lba on: room for them has been reserved. */
+void lz_infer_written(struct lz *lz, u64 lba, u32 n)
+{
+	struct lz_life *l = marks(lz);
+
+	if (l && lz_life_write(l, lba, n))
+		lz_kick(lz);
+}
+
+/* lz_infer_discarded - users have discarded @n blocks from @lba on. */
+void lz_infer_discarded(struct lz *lz, u64 lba, u64 n)
+{
+	struct lz_life *l = marks(lz);
+
+	if (l)
+		lz_life_discard(l, lba, n);
+}
+
+/* lz_infer_named - @n blocks from @lba on lie in @o's zone. Caller holds its lock. */
+void lz_infer_named(struct lz *lz, struct lz_open *o, u64 lba, u32 n)
+{
+	struct lz_life *l = marks(lz);
+
+	if (l)
+		lz_life_add(l, &o->life, lba, n);
+}
+
+/* lz_infer_closed - @z, which was @o, takes no more writes. */
+void lz_infer_closed(struct lz_zone *z, const struct lz_open *o)
+{
+	z->rated = o->life.n;
+	if (z->rated)
+		z->mean = lz_life_mean(&o->life);
+}
+
+/* lz_infer_zone_rate - the rate at which blocks of @z, last written @age ago, are written. */
+int lz_infer_zone_rate(struct lz *lz, const struct lz_zone *z, u64 age)
+{
+	struct lz_life *l = marks(lz);
+
+	return l && z->rated ? lz_life_zone_rate(l, &z->mean) :
+		lz_victim_age_rate(age, lz->si.logical_blocks);
+}
+
+/* Zones that what is in use would not fill. */
+static u32 spare_zones(const struct lz *lz)
+{
+	u32 zones = lz->g.nr_zones - 2 - lz->si.meta_zones, full, i;
+	u64 valid = 0;
+
+	for (i = 0; i < lz->g.nr_zones; i++)
+		valid += max(atomic_read(&lz->zone[i].valid), 0);
+	full = div_u64(valid, lz->g.zone_cap);
+	return zones > full ? zones - full : 0;
+}
+
+/* lz_infer_step - measure rates anew, if that is due. Machine. */
+void lz_infer_step(struct lz *lz)
+{
+	struct lz_life *l = marks(lz);
+
+	if (!l || !lz_life_due(l))
+		return;
+	lz_life_measure(l);
+	WRITE_ONCE(lz->groups, lz_life_groups(spare_zones(lz), lz->data_slots));
+}
+
+/* lz_infer_init - have marks. 0 or -ENOMEM. */
+int lz_infer_init(struct lz *lz)
+{
+	unsigned long flags;
+	struct lz_life *l;
+
+	if (READ_ONCE(lz->life))
+		return 0;
+	l = lz_zalloc_array(1, sizeof(*l));
+	if (!l || lz_life_init(l, lz->si.logical_blocks)) {
+		lz_free(l);
+		return -ENOMEM;
+	}
+	spin_lock_irqsave(&lz->place_lock, flags);
+	if (!lz->life) {
+		/* Pairs with the acquire in marks(). */
+		smp_store_release(&lz->life, l);
+		l = NULL;
+	}
+	spin_unlock_irqrestore(&lz->place_lock, flags);
+	/* Somebody else was faster. */
+	if (l)
+		lz_life_exit(l);
+	lz_free(l);
+	return 0;
+}
+
+void lz_infer_exit(struct lz *lz)
+{
+	if (lz->life)
+		lz_life_exit(lz->life);
+	lz_free(lz->life);
+}
+
+int lz_prepare_options(struct lz *lz, const struct lz_options *o, char *why, size_t why_size)
+{
+	int err = 0;
+
+	/* A load sees to it itself. */
+	if (lz->loaded && o->policy == LZ_POLICY_ADAPTIVE)
+		err = lz_infer_init(lz);
+
+	if (err)
+		scnprintf(why, why_size, "policy=adaptive: no memory for %llu bytes",
+			  (unsigned long long)(2 * lz->si.logical_blocks));
+	return err;
+}

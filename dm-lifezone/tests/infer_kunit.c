@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* policy=adaptive: what comes without a hint is put together by how often it is written. */
+#include "ram.h"
+
+#define ZONES		160u
+#define HOT_PART	20u	/* of the blocks are hot */
+
+static void infer_exit(struct kunit *test)
+{
+	ram_free(test->priv);
+}
+
+static struct ram *device(struct kunit *test, u8 policy, u32 max_open)
+{
+	struct ram *r = ram_new(test, ZONES, max_open);
+
+	r->o.policy = policy;
+	KUNIT_ASSERT_EQ(test, ram_format(r), 0);
+	KUNIT_ASSERT_EQ(test, ram_load(r, 0), 0);
+	return r;
+}
+
+static void fill(struct ram *r, u8 class)
+{
+	u32 lba;
+
+	for (lba = 0; lba < r->si.logical_blocks; lba++)
+		KUNIT_ASSERT_EQ(r->test, ram_write(r, class, lba, 1), 0);
+}
+
+/* Hot blocks are all over the device: every HOT_PART'th. Nine writes of ten go to them. */
+static void overwrite(struct ram *r, u32 *state, u8 class, u32 fills)
+{
+	u32 n = r->si.logical_blocks, i, lba;
+
+	for (i = 0; i < fills * n; i++) {
+		lba = ram_random(state, n);
+		if (ram_random(state, 10))
+			lba -= lba % HOT_PART;
+		KUNIT_ASSERT_EQ(r->test, ram_write(r, class, lba, 1), 0);
+	}
+}
+
+/* Where the block lies. */
+static struct lz_zone *zone_of(struct ram *r, u64 lba)
+{
+	struct lz_read rd;
+	struct lz_zone *z;
+
+	while (lz_read_begin(r->lz, lba, 1, &rd) == -EAGAIN)
+		ram_read(r, lba);
+	z = &r->lz->zone[lz_addr_zone(r->lz, rd.addr)];
+	lz_read_end(r->lz, &rd);
+	return z;
+}
+
+/* Blocks that share a zone with those of the other kind, in 100 of all. */
+static u32 mixed(struct ram *r)
+{
+	u32 *hot = kunit_kzalloc(r->test, 2 * ZONES * sizeof(*hot), GFP_KERNEL);
+	u32 *cold = hot + ZONES, lba, i, sum = 0;
+
+	for (lba = 0; lba < r->si.logical_blocks; lba++)
+		(lba % HOT_PART ? cold : hot)[lz_zone_nr(r->lz, zone_of(r, lba))]++;
+	for (i = 0; i < ZONES; i++)
+		sum += min(hot[i], cold[i]);
+	return 100 * sum * HOT_PART / r->si.logical_blocks;
+}
+
+/* Copies of 12 fills, after another 8. */
+static u64 copies(struct kunit *test, u8 policy, u32 *mix)
+{
+	struct ram *r = device(test, policy, 14);
+	u32 state = 3;
+	u64 was;
+
+	fill(r, LZ_CLASS_NOT_SET);
+	overwrite(r, &state, LZ_CLASS_NOT_SET, 8);
+	was = lz_stat(r->lz, LZ_ST_GC_COPIES);
+	overwrite(r, &state, LZ_CLASS_NOT_SET, 12);
+	was = lz_stat(r->lz, LZ_ST_GC_COPIES) - was;
+	*mix = mixed(r);
+	ram_verify(r);
+	KUNIT_ASSERT_EQ(test, ram_flush(r), 0);
+	ram_survive(r);
+	ram_free(r);
+	test->priv = NULL;
+	return was;
+}
+
+/* Hot and cold blocks come to lie apart, and that spares copies. */
+static void infer_apart(struct kunit *test)
+{
+	u32 mixed_wla, mixed_ours;
+	u64 wla = copies(test, LZ_POLICY_WLA, &mixed_wla);
+	u64 ours = copies(test, LZ_POLICY_ADAPTIVE, &mixed_ours);
+
+	KUNIT_EXPECT_LT(test, 4 * ours, 3 * wla);
+	KUNIT_EXPECT_LT(test, 2 * mixed_ours, mixed_wla);
+}
+
+/* What is hinted keeps its class; what is not is in a group, whatever else it is. */
+static void infer_hints(struct kunit *test)
+{
+	struct ram *r = device(test, LZ_POLICY_ADAPTIVE, 14);
+	u32 c;
+
+	for (c = 0; c < LZ_NR_CLASSES; c++) {
+		KUNIT_ASSERT_EQ(test, ram_write(r, c, c, 1), 0);
+		if (lz_ordered(c))
+			KUNIT_EXPECT_EQ(test, zone_of(r, c)->class, c);
+		else
+			KUNIT_EXPECT_GE(test, zone_of(r, c)->class, LZ_CLASS_GROUP);
+		/* Counted as what users called it. */
+		KUNIT_EXPECT_EQ(test, lz_stat(r->lz, LZ_ST_CLASS_WRITES + c), 1ull);
+	}
+	KUNIT_ASSERT_EQ(test, ram_flush(r), 0);
+	ram_survive(r);
+}
+
+/* A request stays in one piece, whatever is known of its parts. */
+static void infer_requests(struct kunit *test)
+{
+	struct ram *r = device(test, LZ_POLICY_ADAPTIVE, 14);
+	u32 state = 4, lba, i;
+
+	fill(r, LZ_CLASS_NOT_SET);
+	overwrite(r, &state, LZ_CLASS_NOT_SET, 3);
+	for (i = 0; i < 50; i++) {
+		lba = ram_random(&state, r->si.logical_blocks - 8);
+		KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_NOT_SET, lba, 8), 0);
+		/* But for one that fills a zone to its end. */
+		if (zone_of(r, lba)->state == LZ_ZS_OPEN)
+			KUNIT_EXPECT_PTR_EQ(test, zone_of(r, lba), zone_of(r, lba + 7));
+	}
+	ram_verify(r);
+}
+
+/* Zones keep their groups over a load, and what is in them stays there until more is known. */
+static void infer_reload(struct kunit *test)
+{
+	struct ram *r = device(test, LZ_POLICY_ADAPTIVE, 14);
+	u8 *class = kunit_kzalloc(test, ZONES, GFP_KERNEL);
+	u32 *gen = kunit_kzalloc(test, ZONES * sizeof(*gen), GFP_KERNEL);
+	u32 state = 5, lba, i, same = 0;
+
+	fill(r, LZ_CLASS_NOT_SET);
+	overwrite(r, &state, LZ_CLASS_NOT_SET, 8);
+	for (i = 0; i < ZONES; i++) {
+		class[i] = r->lz->zone[i].class;
+		gen[i] = r->lz->zone[i].gen;
+	}
+	ram_stop(r);
+	KUNIT_ASSERT_EQ(test, ram_load(r, 0), 0);
+	for (lba = 0; lba < r->si.logical_blocks; lba++) {
+		const struct lz_zone *z = zone_of(r, lba);
+
+		i = lz_zone_nr(r->lz, z);
+		KUNIT_ASSERT_EQ(test, lz_infer_moved(r->lz, z, lba),
+				min_t(u8, z->class, LZ_CLASS_GROUP + r->lz->groups - 1));
+		if (z->gen != gen[i])
+			continue;
+		KUNIT_ASSERT_EQ(test, z->class, class[i]);
+		same++;
+	}
+	KUNIT_EXPECT_GT(test, same, lba / 2);
+	overwrite(r, &state, LZ_CLASS_NOT_SET, 4);
+	ram_verify(r);
+	KUNIT_ASSERT_EQ(test, ram_flush(r), 0);
+	ram_survive(r);
+}
+
+static void set_policy(struct ram *r, u8 policy)
+{
+	struct lz_options o;
+	char why[80];
+
+	lz_get_options(r->lz, &o);
+	o.policy = policy;
+	KUNIT_ASSERT_EQ(r->test, lz_prepare_options(r->lz, &o, why, sizeof(why)), 0);
+	lz_set_options(r->lz, &o);
+	r->o.policy = policy;
+}
+
+/* Asked for in use, and given up again: the groups go as GC comes by. */
+static void infer_live(struct kunit *test)
+{
+	struct ram *r = device(test, LZ_POLICY_SLA, 8);
+	struct lz_info info;
+	u32 state = 6, c, groups = 0;
+
+	fill(r, LZ_CLASS_META);
+	KUNIT_EXPECT_PTR_EQ(test, r->lz->life, NULL);
+	set_policy(r, LZ_POLICY_ADAPTIVE);
+	KUNIT_ASSERT_TRUE(test, r->lz->life);
+	overwrite(r, &state, LZ_CLASS_META, 4);
+	lz_get_info(r->lz, &info);
+	for (c = LZ_CLASS_GROUP; c < LZ_NR_ZONE_CLASSES; c++)
+		groups += !!info.class_zones[c];
+	KUNIT_EXPECT_GT(test, groups, 1u);
+	KUNIT_EXPECT_LE(test, groups, r->lz->data_slots);
+	set_policy(r, LZ_POLICY_SLA);
+	overwrite(r, &state, LZ_CLASS_META, 4);
+	lz_get_info(r->lz, &info);
+	for (c = LZ_CLASS_GROUP, groups = 0; c < LZ_NR_ZONE_CLASSES; c++)
+		groups += info.class_zones[c];
+	KUNIT_EXPECT_LT(test, groups, r->g.nr_zones / 8);
+	ram_verify(r);
+	set_policy(r, LZ_POLICY_ADAPTIVE);
+	overwrite(r, &state, LZ_CLASS_META, 1);
+	KUNIT_ASSERT_EQ(test, ram_flush(r), 0);
+	ram_survive(r);
+}
+
+/* Discarded blocks are not waited for: of those in use all are alike. */
+static void infer_discards(struct kunit *test)
+{
+	struct ram *r = device(test, LZ_POLICY_ADAPTIVE, 8);
+	u64 half = r->si.logical_blocks / 2;
+	u32 state = 7, lba;
+	int rate;
+
+	fill(r, LZ_CLASS_NOT_SET);
+	overwrite(r, &state, LZ_CLASS_NOT_SET, 2);
+	KUNIT_ASSERT_EQ(test, ram_discard(r, half, r->si.logical_blocks - half), 0);
+	KUNIT_ASSERT_EQ(test, ram_discard(r, 5, 1), 0);
+	for (lba = 0; lba < r->si.logical_blocks; lba++)
+		KUNIT_ASSERT_EQ(test, lz_life_rate(r->lz->life, lba, &rate),
+				lba < half && lba != 5);
+	ram_verify(r);
+}
+
+/* A zone nothing is known of goes by its age. */
+static void infer_zone_rates(struct kunit *test)
+{
+	struct ram *r = device(test, LZ_POLICY_ADAPTIVE, 8);
+	struct lz_zone *z;
+	u32 state = 8;
+	int rate;
+
+	fill(r, LZ_CLASS_NOT_SET);
+	overwrite(r, &state, LZ_CLASS_NOT_SET, 4);
+	for (z = zone_of(r, 1); z->state != LZ_ZS_FULL; z = zone_of(r, 21))
+		overwrite(r, &state, LZ_CLASS_NOT_SET, 1);
+	KUNIT_EXPECT_TRUE(test, z->rated);
+	rate = lz_infer_zone_rate(r->lz, z, 0);
+	KUNIT_EXPECT_EQ(test, lz_infer_zone_rate(r->lz, z, 100000), rate);
+	z->rated = false;
+	KUNIT_EXPECT_EQ(test, lz_infer_zone_rate(r->lz, z, r->si.logical_blocks - 1), 0);
+	KUNIT_EXPECT_GT(test, lz_infer_zone_rate(r->lz, z, 0),
+			lz_infer_zone_rate(r->lz, z, 1000));
+}
+
+static struct kunit_case infer_cases[] = {
+	KUNIT_CASE_SLOW(infer_apart),
+	KUNIT_CASE(infer_hints),
+	KUNIT_CASE(infer_requests),
+	KUNIT_CASE(infer_reload),
+	KUNIT_CASE(infer_live),
+	KUNIT_CASE(infer_discards),
+	KUNIT_CASE(infer_zone_rates),
+	{}
+};
+
+static struct kunit_suite infer_suite = {
+	.name = "lifezone-infer",
+	.exit = infer_exit,
+	.test_cases = infer_cases,
+};
+
+kunit_test_suite(infer_suite);
