@@ -7,14 +7,15 @@
 
 . tests/bench/lib.sh
 
-# Zipf-distributed 4 KiB overwrites, one lifetime, of a device 80 % full
-wear_zipf() {
-	local dev fill half n0 n1 low dist='' s=${BENCH_WA_MB:-1024}
+# zipf DEV PART OPTION...: Zipf-distributed 4 KiB overwrites of a device PART tenths full, all
+# of one lifetime: $low blocks below for $half above in the second half of them
+zipf() {
+	local dev=$1 fill=$2 n0 n1 dist
 
-	dev=$(make_nullb size="$s" zone_size="${BENCH_WA_ZONE_MB:-4}") || fail "no drive"
+	shift 2
 	must lz_format "$dev" --force --quiet
-	must lz_create lz0 "$dev"
-	fill=$(($(blockdev --getsz /dev/mapper/lz0) / 8 * 8 / 10))
+	must lz_create lz0 "$dev" "$@"
+	fill=$(($(blockdev --getsz /dev/mapper/lz0) / 8 * fill / 10))
 	# Skewed, and hashed by fio, so that what is hot lies anywhere.
 	dist="--random_distribution=zipf:0.99 --norandommap"
 	half=$((fill * 3 / 4))
@@ -30,10 +31,32 @@ wear_zipf() {
 	equal $((n1 - n0)) $half "blocks written by the user"
 	note "in all: $(lz_sysfs lz0 gc_copied_blocks) copied, $(lz_sysfs lz0 gc_victims) victims," \
 		"$(lz_sysfs lz0 meta_written_blocks) metadata, $(lz_sysfs lz0 stalls) stalls"
-	figure "write amplification, Zipf 0.99, second half" "$low" "$half" \
-		"$(calc "$low / $half")" "<=" 2.0
 	lz_remove lz0
 	lz_check "$dev"
+}
+
+# A device 80 % full
+wear_zipf() {
+	local dev low half
+
+	dev=$(make_nullb size="${BENCH_WA_MB:-1024}" zone_size="${BENCH_WA_ZONE_MB:-4}") ||
+		fail "no drive"
+	zipf "$dev" 8
+	figure "write amplification, Zipf 0.99, second half" "$low" "$half" \
+		"$(calc "$low / $half")" "<=" 2.0
+	nullb_remove "$dev"
+}
+
+# One that is full: what inferring lifetimes spares
+wear_infer() {
+	local dev low half was
+
+	dev=$(make_nullb size="${BENCH_WA_MB:-1024}" zone_size=1) || fail "no drive"
+	zipf "$dev" 10
+	was=$low
+	zipf "$dev" 10 policy adaptive
+	figure "blocks below, full, Zipf 0.99, policy=adaptive to wla" "$low" "$was" \
+		"$(calc "$low / $was")" "<=" 0.9
 	nullb_remove "$dev"
 }
 
