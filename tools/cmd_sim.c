@@ -175,7 +175,8 @@ static int run(const struct sim_args *a, const struct sim_policy *p, const char 
 	if (!err)
 		err = sim_run(&s, all - skip);
 	if (err) {
-		complain(p->name, "no zone is left to write to after %llu blocks",
+		complain(p->name, err == -ENODATA ? "the load wants more blocks than there are, after %llu" :
+			 "no zone is left to write to after %llu blocks",
 			 (unsigned long long)s.n.user);
 		sim_exit(&s);
 		return err;
@@ -191,6 +192,7 @@ static int run(const struct sim_args *a, const struct sim_policy *p, const char 
 	put_str(o, "policy", p->name);
 	put_u64(o, "seed", seed);
 	put_u64(o, "user_blocks", s.n.user - n.user);
+	put_u64(o, "discarded_blocks", s.n.discarded - n.discarded);
 	put_u64(o, "copied_blocks", s.n.copied - n.copied);
 	snprintf(wa, sizeof(wa), "%.4f", 1 + (double)(s.n.copied - n.copied) / (s.n.user - n.user));
 	json_object_object_add(o, "write_amplification", json_object_new_double_s(strtod(wa, NULL),

@@ -195,13 +195,29 @@ static void user_write(struct sim *s, u32 lba)
 	s->n.user++;
 }
 
+static void user_discard(struct sim *s, u32 lba, u32 n)
+{
+	u32 i;
+
+	for (i = 0; i < n; i++)
+		if (s->map[lba + i] != SIM_NOWHERE)
+			kill(s, lba + i, s->map[lba + i]);
+	if (s->p->discarded)
+		s->p->discarded(s, lba, n);
+	s->n.discarded += n;
+}
+
 int sim_run(struct sim *s, u64 writes)
 {
 	u64 end = s->n.user + writes;
 
 	while (s->n.user < end) {
-		s->req = load_next(s->load);
-		user_write(s, s->req.lba);
+		if (!load_next(s->load, &s->req))
+			return -ENODATA;
+		if (s->req.discard)
+			user_discard(s, s->req.lba, s->req.n);
+		else
+			user_write(s, s->req.lba);
 		if (s->broken)
 			return -ENOSPC;
 	}
@@ -242,13 +258,14 @@ const char *sim_check(const struct sim *s)
 	return nr_free == s->nr_free ? NULL : "another number of zones is free than is counted";
 }
 
-/* Writes the load down, backwards, to know when each block written is written again. */
+/* Goes through the load beforehand, to know when each block written is gone again. */
 static int foresee(struct sim *s, const char *text, u64 writes)
 {
-	u32 *last = malloc(s->setup.blocks * sizeof(*last));
+	u32 *last = malloc(s->setup.blocks * sizeof(*last)), i;
 	const char *why;
 	struct load *l = load_new(text, s->setup.blocks, s->setup.seed, &why);
-	u64 i;
+	struct sim_req req;
+	u64 at = 0;
 
 	s->death = malloc(writes * sizeof(*s->death));
 	if (!last || !l || !s->death || writes >= SIM_NOWHERE) {
@@ -256,14 +273,17 @@ static int foresee(struct sim *s, const char *text, u64 writes)
 		load_free(l);
 		return -ENOMEM;
 	}
-	for (i = 0; i < writes; i++)
-		s->death[i] = load_next(l).lba;
 	memset(last, 0xff, s->setup.blocks * sizeof(*last));
-	while (i--) {
-		u32 lba = s->death[i];
+	memset(s->death, 0xff, writes * sizeof(*s->death));
+	while (at < writes && load_next(l, &req)) {
+		for (i = 0; i < (req.discard ? req.n : 1); i++) {
+			u32 *was = &last[req.lba + i];
 
-		s->death[i] = last[lba];
-		last[lba] = i;
+			if (*was != SIM_NOWHERE)
+				s->death[*was] = at;
+			*was = req.discard ? SIM_NOWHERE : at;
+		}
+		at += !req.discard;
 	}
 	free(last);
 	load_free(l);

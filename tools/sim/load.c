@@ -11,6 +11,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "lsm.h"
+#include "rnd.h"
 #include "sim.h"
 
 #define HOT_WRITES	0.9	/* moving: so many of the writes */
@@ -19,11 +21,7 @@
 #define JOURNAL_WRITES	0.5	/* journal: so many of the writes */
 #define JOURNAL_BLOCKS	0.02	/* go round in so many of the blocks */
 
-struct rnd {
-	u64 s[4];
-};
-
-enum kind { UNIFORM, ZIPF, MOVING, NR_TURNS, JOURNAL = NR_TURNS };
+enum kind { UNIFORM, ZIPF, MOVING, NR_TURNS, JOURNAL = NR_TURNS, LSM };
 
 /**
  * struct load - a load
@@ -41,6 +39,7 @@ enum kind { UNIFORM, ZIPF, MOVING, NR_TURNS, JOURNAL = NR_TURNS };
  * @mean: ZIPF: mean of rank^-theta
  * @period: MOVING: writes until the hot blocks move on
  * @head: JOURNAL: writes to it so far
+ * @lsm: LSM: the store
  */
 struct load {
 	struct rnd r;
@@ -57,6 +56,7 @@ struct load {
 	double mean;
 	u64 period;
 	u64 head;
+	struct lsm *lsm;
 };
 
 const char *const load_docs[] = {
@@ -65,50 +65,10 @@ const char *const load_docs[] = {
 	"moving[:WRITES] nine of ten writes to one of twenty blocks, to others every so many",
 	"journal         half of the writes round and round in a 50th, SHORT; others LONG",
 	"switch          uniform, zipf:0.99 and moving in turns, one for each fill",
+	"lsm[:M[:LIVE[:HINTS]]]  leveled store: multiplier (10), per cent in use (75), none, files",
+	"                or blocks: its hints left out, or shuffled",
 	NULL
 };
-
-/* xoshiro256**, seeded by splitmix64 (D. Blackman, S. Vigna; public domain). */
-static void rnd_seed(struct rnd *r, u64 seed)
-{
-	u32 i;
-
-	for (i = 0; i < 4; i++) {
-		u64 x = seed += 0x9e3779b97f4a7c15ull;
-
-		x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9ull;
-		x = (x ^ x >> 27) * 0x94d049bb133111ebull;
-		r->s[i] = x ^ x >> 31;
-	}
-}
-
-static u64 rotl(u64 x, u32 k)
-{
-	return x << k | x >> (64 - k);
-}
-
-static u64 rnd_next(struct rnd *r)
-{
-	u64 *s = r->s, x = rotl(s[1] * 5, 7) * 9, t = s[1] << 17;
-
-	s[2] ^= s[0];
-	s[3] ^= s[1];
-	s[1] ^= s[2];
-	s[0] ^= s[3];
-	s[2] ^= t;
-	s[3] = rotl(s[3], 45);
-	return x;
-}
-
-static u32 rnd_below(struct rnd *r, u32 n)
-{
-	return (rnd_next(r) >> 32) * n >> 32;
-}
-
-static double rnd_real(struct rnd *r)
-{
-	return (rnd_next(r) >> 11) / 9007199254740992.0;	/* 2^53 */
-}
 
 /* The integral of x^-theta, and its inverse. */
 static double h(double theta, double x)
@@ -196,38 +156,43 @@ static struct sim_req journal_next(struct load *l)
 	u32 journal = l->n * JOURNAL_BLOCKS;
 
 	if (rnd_real(&l->r) < JOURNAL_WRITES)
-		return (struct sim_req){ l->head++ % journal, LZ_CLASS_SHORT };
+		return (struct sim_req){
+			.lba = l->head++ % journal, .class = LZ_CLASS_SHORT,
+		};
 	return (struct sim_req){
-		journal + rnd_below(&l->r, l->n - journal), LZ_CLASS_LONG
+		.lba = journal + rnd_below(&l->r, l->n - journal), .class = LZ_CLASS_LONG,
 	};
 }
 
-struct sim_req load_next(struct load *l)
+bool load_next(struct load *l, struct sim_req *req)
 {
-	struct sim_req req = { 0 };
 	u64 at = l->at++;
 
+	if (l->kind == LSM)
+		return lsm_next(l->lsm, req);
+	*req = (struct sim_req){ 0 };
 	if (at < l->n) {
-		req.lba = at;
+		req->lba = at;
 		if (l->kind == JOURNAL)
-			req.class = at < l->n * JOURNAL_BLOCKS ? LZ_CLASS_SHORT : LZ_CLASS_LONG;
-		return req;
+			req->class = at < l->n * JOURNAL_BLOCKS ? LZ_CLASS_SHORT : LZ_CLASS_LONG;
+		return true;
 	}
 	if (l->turns)
 		l->kind = at / l->n % NR_TURNS;
 	switch (l->kind) {
 	case ZIPF:
-		req.lba = l->order[zipf_next(l)];
+		req->lba = l->order[zipf_next(l)];
 		break;
 	case MOVING:
-		req.lba = moving_next(l);
+		req->lba = moving_next(l);
 		break;
 	case JOURNAL:
-		return journal_next(l);
+		*req = journal_next(l);
+		break;
 	default:
-		req.lba = rnd_below(&l->r, l->n);
+		req->lba = rnd_below(&l->r, l->n);
 	}
-	return req;
+	return true;
 }
 
 double load_rate(const struct load *l, u32 lba)
@@ -262,6 +227,34 @@ static bool named(const char *text, const char *name, double min, double max, do
 	return end > text + n + 1 && !*end && *number >= min && *number <= max;
 }
 
+/* "lsm" with what may follow. */
+static struct lsm *lsm_named(const char *text, u32 blocks, u64 seed, const char **why)
+{
+	static const char *const hints[] = {
+		[LSM_HINTS] = "", [LSM_NONE] = ":none", [LSM_FILES] = ":files",
+		[LSM_BLOCKS] = ":blocks",
+	};
+	double multiplier = 10, live = 75;
+	const char *at = text + 3;
+	char *end;
+	u32 i;
+
+	if (*at == ':') {
+		multiplier = strtod(at + 1, &end);
+		at = end > at + 1 ? end : "?";
+	}
+	if (*at == ':') {
+		live = strtod(at + 1, &end);
+		at = end > at + 1 ? end : "?";
+	}
+	for (i = 0; i < ARRAY_SIZE(hints); i++)
+		if (!strcmp(at, hints[i]) && multiplier >= 2 && multiplier <= 100 && live >= 10 &&
+		    live <= 90)
+			return lsm_new(blocks, multiplier, live / 100, i, seed, why);
+	*why = "lsm:2 to lsm:100, :10 to :90 per cent in use, :none, :files or :blocks";
+	return NULL;
+}
+
 struct load *load_new(const char *text, u32 blocks, u64 seed, const char **why)
 {
 	struct load *l = calloc(1, sizeof(*l));
@@ -288,10 +281,13 @@ struct load *load_new(const char *text, u32 blocks, u64 seed, const char **why)
 		l->turns = true;
 		zipf = true;
 		x = 0.99;
+	} else if (!strncmp(text, "lsm", 3)) {
+		l->kind = LSM;
+		l->lsm = lsm_named(text, blocks, seed, why);
 	} else if (strcmp(text, "uniform")) {
 		*why = "not a load: uniform, zipf:0.01 to zipf:10, moving:WRITES, ... (--list)";
 	}
-	if (zipf && !*why && !zipf_init(l, x)) {
+	if ((zipf && !*why && !zipf_init(l, x)) || (l->kind == LSM && !*why && !l->lsm)) {
 		load_free(l);
 		return NULL;
 	}
@@ -306,6 +302,7 @@ void load_free(struct load *l)
 {
 	if (!l)
 		return;
+	lsm_free(l->lsm);
 	free(l->order);
 	free(l->rank);
 	free(l);

@@ -23,13 +23,17 @@
 struct load;
 
 /**
- * struct sim_req - a write of users, of one block
- * @lba: the block
- * @class: enum lz_class, the hint it comes with
+ * struct sim_req - what users ask for: to write a block, or to discard some
+ * @lba: the block, or the first
+ * @n: how many are discarded
+ * @class: enum lz_class, the hint a write comes with
+ * @discard: it is not a write
  */
 struct sim_req {
 	u32 lba;
+	u32 n;
 	u8 class;
+	bool discard;
 };
 
 /**
@@ -39,15 +43,15 @@ struct sim_req {
  * @seed: of all that is drawn
  * @why: set to one line about what is wrong with @text
  *
- * The first @blocks writes fill the device, each block once, in order.
+ * The first @blocks writes fill the device, each block once, in order; but for lsm.
  *
  * Return: NULL with *@why set.
  */
 struct load *load_new(const char *text, u32 blocks, u64 seed, const char **why);
 void load_free(struct load *l);
-/* What comes next. */
-struct sim_req load_next(struct load *l);
-/* The rate at which @lba is written now, 1 being the mean of all blocks. */
+/* What comes next. False: there is no more. */
+bool load_next(struct load *l, struct sim_req *req);
+/* The rate at which @lba is written now, 1 being the mean of all blocks; not known of lsm. */
 double load_rate(const struct load *l, u32 lba);
 /* Another number when rates have changed. */
 u64 load_epoch(const struct load *l);
@@ -83,6 +87,7 @@ struct sim_zone {
 /**
  * struct sim_count - what happened
  * @user: blocks users wrote
+ * @discarded: and discarded
  * @copied: blocks GC moved
  * @victims: zones GC cleaned
  * @erased: zones erased, by whatever emptied them
@@ -91,6 +96,7 @@ struct sim_zone {
  */
 struct sim_count {
 	u64 user;
+	u64 discarded;
 	u64 copied;
 	u64 victims;
 	u64 erased;
@@ -114,6 +120,7 @@ struct sim;
  *	of its own
  * @empty: is an open zone that has lost its last block to be erased? NULL: none is
  * @wrote: it is at @addr now
+ * @discarded: users discarded blocks; after @dead of each
  * @dead: what is at @addr is not @lba any more; called after @user and @move
  * @score: of a full zone with garbage as victim, larger is better
  * @cleaned: GC is about to clean the zone
@@ -129,6 +136,7 @@ struct sim_policy {
 	u32 (*choose)(struct sim *s, u32 stream);
 	bool (*empty)(struct sim *s, u32 zone);
 	void (*wrote)(struct sim *s, u32 lba, u32 addr);
+	void (*discarded)(struct sim *s, u32 lba, u32 n);
 	void (*dead)(struct sim *s, u32 lba, u32 addr);
 	double (*score)(struct sim *s, u32 zone);
 	void (*cleaned)(struct sim *s, u32 zone);
@@ -182,7 +190,7 @@ struct sim_setup {
  * @nr_free: free zones
  * @clock: user blocks written
  * @n: counters
- * @death: by user write, the clock at the next write of the same block
+ * @death: by user write, the clock at the next write, or the discard, of the same block
  * @broken: no zone was left to write to
  */
 struct sim {
@@ -208,7 +216,7 @@ struct sim {
 int sim_init(struct sim *s, const struct sim_policy *p, const struct sim_setup *setup,
 	     const char *load, u64 writes, const char **why);
 void sim_exit(struct sim *s);
-/* @writes more user blocks. 0, or -ENOSPC: GC could not free a zone. */
+/* @writes more user blocks. 0; -ENOSPC: GC could not free a zone; -ENODATA: no more load. */
 int sim_run(struct sim *s, u64 writes);
 /* NULL, or what does not add up. */
 const char *sim_check(const struct sim *s);
@@ -233,7 +241,7 @@ static inline bool sim_is_gc(u32 stream)
 u32 sim_open(struct sim *s, u32 stream);
 /* Nothing more is written to an open zone. */
 void sim_finish(struct sim *s, u32 zone);
-/* When the block users write as number @clock is written again; ~0 if never. */
+/* When the block users write as number @clock is written again or discarded; ~0 if never. */
 static inline u64 sim_death(const struct sim *s, u64 clock)
 {
 	u32 at = s->death[clock];

@@ -1,0 +1,550 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A leveled LSM store under uniform updates, as RocksDB lays it out (Documentation of its
+ * leveled compaction; its rule for hints: ColumnFamilyData::CalculateSSTWriteHint() of 9.10).
+ *
+ * What users put goes to the WAL, and when that has as much as a file into a file of level
+ * 0. Four of these are merged with all of level 1; a level above its target gives a file, each
+ * in turn, to be merged with those below whose keys overlap. Up to four merges, a flush and
+ * the WAL write at the same time, in turns of a few blocks. A file dies, and is discarded,
+ * when the merge or the flush that read it has ended: lives are those of real files, and
+ * depend on nothing but the keys.
+ *
+ * Keys are numbers, one a block. A file has a range of them and how many it holds, evenly; the
+ * last level holds every key once. So a merge into it writes as much as it found there, and
+ * one further up what is left of two evenly filled ranges without doubles.
+ *
+ * Files are given their blocks by next fit, in one piece where there is room, as file systems
+ * do that are told the size before.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "lsm.h"
+#include "rnd.h"
+
+#define FILE_BLOCKS	1024u
+#define LEVELS		16u
+#define L0_MERGE	4u	/* files of level 0 that are merged */
+#define L0_STOP		8u	/* and at which puts wait */
+#define PUTS_STOP	1.1	/* and a level, as a part of its target */
+#define MERGES		4u
+#define JOBS		(MERGES + 2)	/* the flush and the WAL */
+#define FLUSH		MERGES
+#define WAL		(MERGES + 1)
+#define TURN		16u	/* blocks a job writes before another does */
+#define HINTS_SEEN	256u
+
+/**
+ * struct file - a file
+ * @next: in its level by key, or in the job it is of
+ * @from: its first key
+ * @to: and the one after its last
+ * @n: blocks
+ * @at: of these, written; of a dying one, discarded
+ * @lba: its blocks
+ * @class: hint
+ * @reader: the merge that reads it
+ */
+struct file {
+	struct file *next;
+	double from;
+	double to;
+	u32 n;
+	u32 at;
+	u32 *lba;
+	u8 class;
+	const struct job *reader;
+};
+
+/**
+ * struct job - what writes files
+ * @out: files it writes
+ * @level: for these
+ * @active: there is something to write
+ */
+struct job {
+	struct file *out;
+	u32 level;
+	bool active;
+};
+
+/**
+ * struct lsm - a store
+ * @r: what is drawn from
+ * @blocks: logical blocks
+ * @hints: enum lsm_hints
+ * @used: by block
+ * @next: block to look at next for a free one
+ * @nr_free: free blocks
+ * @keys: there are
+ * @levels: and levels below 0
+ * @fill: level that is filled for a beginning; 0: all are
+ * @target: of each (blocks)
+ * @size: and how much it holds
+ * @nr_l0: files in level 0
+ * @level: their files
+ * @cursor: key at which a level gives the next file
+ * @job: what is written
+ * @turn: whose turn it is
+ * @left: blocks of it
+ * @dying: files to be discarded
+ * @full: a WAL that waits for the flush
+ * @flushed: and that which is flushed now
+ * @seen: hints of files written before
+ * @nr_seen: how many
+ */
+struct lsm {
+	struct rnd r;
+	u32 blocks;
+	enum lsm_hints hints;
+	u8 *used;
+	u32 next;
+	u32 nr_free;
+	double keys;
+	u32 levels;
+	u32 fill;
+	double target[LEVELS];
+	u64 size[LEVELS];
+	u32 nr_l0;
+	struct file *level[LEVELS];
+	double cursor[LEVELS];
+	struct job job[JOBS];
+	u32 turn;
+	u32 left;
+	struct file *dying;
+	struct file *full;
+	struct file *flushed;
+	u8 seen[HINTS_SEEN];
+	u32 nr_seen;
+};
+
+static void file_free(struct file *f)
+{
+	if (f)
+		free(f->lba);
+	free(f);
+}
+
+static void files_free(struct file *f)
+{
+	while (f) {
+		struct file *next = f->next;
+
+		file_free(f);
+		f = next;
+	}
+}
+
+static struct file **last_of(struct file **list)
+{
+	while (*list)
+		list = &(*list)->next;
+	return list;
+}
+
+static u8 hint_of(u32 level)
+{
+	return min(LZ_CLASS_MEDIUM + (level ? level - 1 : 0), (u32)LZ_CLASS_EXTREME);
+}
+
+/* A hint as it is given, for one that would be @class. */
+static u8 shuffled(struct lsm *t, u8 class)
+{
+	return t->nr_seen ? t->seen[rnd_below(&t->r, min(t->nr_seen, HINTS_SEEN))] : class;
+}
+
+/* A file of @n blocks, or NULL: there is no room for it. */
+static struct file *file_new(struct lsm *t, u32 n, double from, double to, u8 class)
+{
+	struct file *f = t->nr_free < n ? NULL : calloc(1, sizeof(*f));
+	u32 i = 0;
+
+	if (f)
+		f->lba = malloc(n * sizeof(*f->lba));
+	if (!f || !f->lba) {
+		file_free(f);
+		return NULL;
+	}
+	f->n = n;
+	f->from = from;
+	f->to = to;
+	f->class = t->hints == LSM_NONE ? LZ_CLASS_NOT_SET :
+		t->hints == LSM_FILES ? shuffled(t, class) : class;
+	t->seen[t->nr_seen++ % HINTS_SEEN] = class;
+	t->nr_free -= n;
+	while (i < n) {
+		if (!t->used[t->next]) {
+			t->used[t->next] = 1;
+			f->lba[i++] = t->next;
+		}
+		t->next = t->next + 1 == t->blocks ? 0 : t->next + 1;
+	}
+	return f;
+}
+
+/* @f is discarded next. */
+static void die(struct lsm *t, struct file *f)
+{
+	f->next = NULL;
+	f->at = 0;
+	*last_of(&t->dying) = f;
+}
+
+/* @f, which has been written, is part of @level. */
+static void install(struct lsm *t, struct file *f, u32 level)
+{
+	struct file **at = &t->level[level];
+
+	/* The newest of level 0 is the last. */
+	while (*at && (!level || (*at)->from < f->from))
+		at = &(*at)->next;
+	f->next = *at;
+	*at = f;
+	t->size[level] += f->n;
+	t->nr_l0 += !level;
+}
+
+/* What @j has read is gone, and what it wrote is there. */
+static void job_end(struct lsm *t, struct job *j, struct file *done)
+{
+	u32 level;
+
+	for (level = 0; level <= t->levels; level++) {
+		struct file **at = &t->level[level];
+
+		while (*at) {
+			struct file *f = *at;
+
+			if (f->reader != j) {
+				at = &f->next;
+				continue;
+			}
+			*at = f->next;
+			t->size[level] -= f->n;
+			t->nr_l0 -= !level;
+			die(t, f);
+		}
+	}
+	if (j == &t->job[FLUSH]) {
+		die(t, t->flushed);
+		t->flushed = NULL;
+	}
+	while (done) {
+		struct file *f = done;
+
+		done = f->next;
+		install(t, f, j->level);
+	}
+	if (t->fill)
+		t->fill--;
+}
+
+/* @j is to write @n keys between @from and @to. */
+static bool job_writes(struct lsm *t, struct job *j, double n, double from, double to, u32 level)
+{
+	struct file **out = &j->out;
+	u32 left = max(lround(n), 1l);
+	double width = (to - from) / left;
+
+	j->level = level;
+	j->active = true;
+	while (left) {
+		u32 part = min(left, FILE_BLOCKS);
+
+		*out = file_new(t, part, from, from + part * width, hint_of(level));
+		if (!*out)
+			return false;
+		from += part * width;
+		out = &(*out)->next;
+		left -= part;
+	}
+	return true;
+}
+
+static bool overlaps(const struct file *f, double from, double to)
+{
+	return f->from < to && f->to > from;
+}
+
+/* May what is in @level between *@from and *@to be merged? These become what that spans. */
+static bool spanned(const struct lsm *t, u32 level, double *from, double *to)
+{
+	double a = *from, b = *to;
+	const struct file *f;
+
+	for (f = t->level[level]; f; f = f->next) {
+		if (!overlaps(f, a, b))
+			continue;
+		if (f->reader)
+			return false;
+		*from = fmin(*from, f->from);
+		*to = fmax(*to, f->to);
+	}
+	return true;
+}
+
+/* Merges @upper of @above, or all of level 0, into the next level. False: no room for it. */
+static bool merge(struct lsm *t, struct job *j, u32 above, struct file *upper)
+{
+	double from = upper ? upper->from : 0, to = upper ? upper->to : t->keys;
+	double a = from, b = to, missing = 1, n, below = 0, width = 0;
+	struct file *f;
+
+	for (f = t->level[above]; f; f = f->next) {
+		if (upper && f != upper)
+			continue;
+		missing *= 1 - fmin(f->n / (f->to - f->from), 1);
+		f->reader = j;
+	}
+	n = (to - from) * (1 - missing);
+	for (f = t->level[above + 1]; f; f = f->next) {
+		if (!overlaps(f, a, b))
+			continue;
+		below += f->n;
+		width += f->to - f->from;
+		from = fmin(from, f->from);
+		to = fmax(to, f->to);
+		f->reader = j;
+	}
+	/* Keys of the upper ones that are below, too. */
+	if (width)
+		n -= n * fmin(below / width, 1);
+	return job_writes(t, j, n + below, from, to, above + 1);
+}
+
+/* The next file of @level that may be merged, or NULL. */
+static struct file *give(struct lsm *t, u32 level)
+{
+	struct file *f, *first = NULL;
+
+	for (f = t->level[level]; f; f = f->next) {
+		double from = f->from, to = f->to;
+
+		if (f->reader || !spanned(t, level + 1, &from, &to))
+			continue;
+		if (!first)
+			first = f;
+		if (f->from >= t->cursor[level]) {
+			first = f;
+			break;
+		}
+	}
+	if (first)
+		t->cursor[level] = first->to;
+	return first;
+}
+
+static bool l0_ready(const struct lsm *t)
+{
+	const struct file *f;
+	double from = 0, to = t->keys;
+
+	if (t->nr_l0 < L0_MERGE)
+		return false;
+	for (f = t->level[0]; f; f = f->next)
+		if (f->reader)
+			return false;
+	return spanned(t, 1, &from, &to);
+}
+
+/* How much a level is in need of a merge, from 1 on. */
+static double score(const struct lsm *t, u32 level)
+{
+	return level ? t->size[level] / t->target[level] : (double)t->nr_l0 / L0_MERGE;
+}
+
+/* Begins the merge that is needed most. False: no room, no memory. */
+static bool merge_begin(struct lsm *t, struct job *j)
+{
+	bool tried[LEVELS] = { false };
+	struct file *f;
+	u32 level;
+
+	for (;;) {
+		u32 best = LEVELS;
+
+		for (level = 0; level < t->levels; level++)
+			if (!tried[level] && score(t, level) >= 1 &&
+			    (best == LEVELS || score(t, level) > score(t, best)))
+				best = level;
+		if (best == LEVELS)
+			return true;
+		if (!best && l0_ready(t))
+			return merge(t, j, 0, NULL);
+		/* It waits for level 1, which is not to be kept busy then. */
+		if (!best)
+			tried[1] = true;
+		tried[best] = true;
+		f = best ? give(t, best) : NULL;
+		if (f)
+			return merge(t, j, best, f);
+	}
+}
+
+/* What the WAL has taken goes to level 0, and a new one begins. */
+static bool flush_begin(struct lsm *t)
+{
+	struct job *j = &t->job[FLUSH];
+
+	if (j->active || !t->full)
+		return true;
+	t->flushed = t->full;
+	t->full = NULL;
+	return job_writes(t, j, FILE_BLOCKS, 0, t->keys, 0);
+}
+
+static bool wal_begin(struct lsm *t)
+{
+	struct job *j = &t->job[WAL];
+	u32 level;
+
+	if (j->active || t->full || t->nr_l0 >= L0_STOP)
+		return true;
+	/* Puts wait for merges that cannot keep up. */
+	for (level = 1; level < t->levels; level++)
+		if (score(t, level) > PUTS_STOP)
+			return true;
+	j->out = file_new(t, FILE_BLOCKS, 0, t->keys, LZ_CLASS_SHORT);
+	j->active = j->out;
+	return j->out;
+}
+
+static bool jobs_begin(struct lsm *t)
+{
+	u32 i;
+
+	/* At first each level is filled, the last one before the others. */
+	if (t->fill)
+		return t->job[0].active ||
+			job_writes(t, &t->job[0], t->target[t->fill], 0, t->keys, t->fill);
+	for (i = 0; i < MERGES; i++)
+		if (!t->job[i].active && !merge_begin(t, &t->job[i]))
+			return false;
+	return flush_begin(t) && wal_begin(t);
+}
+
+/* A run of a dying file. */
+static void discard(struct lsm *t, struct sim_req *req)
+{
+	struct file *f = t->dying;
+
+	*req = (struct sim_req){ .lba = f->lba[f->at], .discard = true };
+	do {
+		t->used[f->lba[f->at++]] = 0;
+		t->nr_free++;
+		req->n++;
+	} while (f->at < f->n && f->lba[f->at] == req->lba + req->n);
+	if (f->at < f->n)
+		return;
+	t->dying = f->next;
+	file_free(f);
+}
+
+/* The last block of @j's files @done has been given out. */
+static void written(struct lsm *t, struct job *j, struct file *done)
+{
+	j->active = false;
+	if (j == &t->job[WAL])
+		t->full = done;
+	else
+		job_end(t, j, done);
+}
+
+/* Whose turn it is. NULL: nobody has anything to write. */
+static struct job *turn(struct lsm *t)
+{
+	u32 active[JOBS], n = 0, i;
+
+	if (t->left && t->job[t->turn].active)
+		return &t->job[t->turn];
+	for (i = 0; i < JOBS; i++)
+		if (t->job[i].active)
+			active[n++] = i;
+	if (!n)
+		return NULL;
+	t->turn = active[rnd_below(&t->r, n)];
+	t->left = TURN;
+	return &t->job[t->turn];
+}
+
+bool lsm_next(struct lsm *t, struct sim_req *req)
+{
+	struct file *f, *all;
+	struct job *j;
+
+	if (t->dying) {
+		discard(t, req);
+		return true;
+	}
+	if (!jobs_begin(t))
+		return false;
+	j = turn(t);
+	if (!j)
+		return false;
+	t->left--;
+	for (f = j->out; f->at == f->n; f = f->next)
+		;
+	*req = (struct sim_req){
+		.lba = f->lba[f->at++],
+		.class = t->hints == LSM_BLOCKS ? shuffled(t, f->class) : f->class,
+	};
+	if (f->at == f->n && !f->next) {
+		all = j->out;
+		j->out = NULL;
+		written(t, j, all);
+	}
+	return true;
+}
+
+struct lsm *lsm_new(u32 blocks, double multiplier, double live, enum lsm_hints hints, u64 seed,
+		    const char **why)
+{
+	struct lsm *t = calloc(1, sizeof(*t));
+	double last = blocks * live * (1 - 1 / multiplier), room;
+	u32 i;
+
+	if (!t)
+		return NULL;
+	rnd_seed(&t->r, seed);
+	t->blocks = blocks;
+	t->nr_free = blocks;
+	t->hints = hints;
+	t->keys = floor(last);
+	while (t->levels < LEVELS - 2 &&
+	       last / pow(multiplier, t->levels) >= L0_MERGE * FILE_BLOCKS)
+		t->levels++;
+	/* Level 0, the WAL and its flush, and merges of a file with as many as it overlaps. */
+	room = FILE_BLOCKS * (3 * L0_STOP + MERGES * (multiplier + 2));
+	if (t->levels < 2 || blocks * (1 - live) < room) {
+		*why = "lsm: too few blocks for a store like this";
+		lsm_free(t);
+		return NULL;
+	}
+	for (i = 1; i <= t->levels; i++)
+		t->target[i] = last / pow(multiplier, t->levels - i);
+	t->used = calloc(blocks, 1);
+	t->fill = t->levels;
+	if (!t->used) {
+		lsm_free(t);
+		return NULL;
+	}
+	return t;
+}
+
+void lsm_free(struct lsm *t)
+{
+	u32 i;
+
+	if (!t)
+		return;
+	for (i = 0; i < LEVELS; i++)
+		files_free(t->level[i]);
+	for (i = 0; i < JOBS; i++)
+		files_free(t->job[i].out);
+	files_free(t->dying);
+	file_free(t->full);
+	file_free(t->flushed);
+	free(t->used);
+	free(t);
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* A leveled LSM store as a load: see lsm.c. */
+#ifndef LIFEZONE_SIM_LSM_H
+#define LIFEZONE_SIM_LSM_H
+
+#include "sim.h"
+
+/* What becomes of the hints. */
+enum lsm_hints {
+	LSM_HINTS,		/* as the store gives them */
+	LSM_NONE,		/* left out */
+	LSM_FILES,		/* shuffled, file by file */
+	LSM_BLOCKS,		/* shuffled, block by block */
+};
+
+struct lsm;
+
+/**
+ * lsm_new - an empty store
+ * @blocks: logical blocks there are
+ * @multiplier: by which each level is larger than the one above
+ * @live: part of the blocks that its files fill in the end
+ * @hints: what becomes of its hints
+ * @seed: of all that is drawn
+ * @why: set to one line if such a store cannot be
+ *
+ * Return: NULL with *@why set, or not: there is no memory.
+ */
+struct lsm *lsm_new(u32 blocks, double multiplier, double live, enum lsm_hints hints, u64 seed,
+		    const char **why);
+void lsm_free(struct lsm *t);
+/* What comes next; false: its files have outgrown the device. */
+bool lsm_next(struct lsm *t, struct sim_req *req);
+
+#endif /* LIFEZONE_SIM_LSM_H */
