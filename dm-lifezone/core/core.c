@@ -211,7 +211,7 @@ int lz_write_begin(struct lz *lz, u8 class, u64 lba, u32 want, struct lz_write *
 	lz_count(lz, LZ_ST_CLASS_WRITES + class, w->nblocks);
 	if (as != class)
 		lz_count(lz, lz_class_stat(LZ_ST_CLASS_WRITES, as), w->nblocks);
-	lz_infer_written(lz, lba, w->nblocks);
+	lz_infer_written(lz, class, lba, w->nblocks);
 	return 0;
 }
 

@@ -7,7 +7,9 @@
  * by what is known of each by then. A block of which nothing is known (since a load marks
  * are made anew) stays in the group of its zone.
  *
- * Data with a hint from SHORT to EXTREME keeps the class it asks for.
+ * Data with a hint from SHORT to EXTREME goes to zones of its class at first, if rates differ
+ * by hint, or may do; otherwise hints are worth nothing, and it is grouped like the rest. What
+ * survives a cleaning is always grouped: by then its age says more.
  *
  * The marks take two bytes of RAM for each block of the device, from when the policy is
  * first asked for until the device is closed.
@@ -33,7 +35,9 @@ u8 lz_infer_class(struct lz *lz, u8 class, u64 lba, u32 n)
 {
 	struct lz_life *l = marks(lz);
 
-	return l && !lz_ordered(class) ? group_of(lz, lz_life_ask(l, lba, n)) : class;
+	if (!l || (lz_ordered(class) && READ_ONCE(l->trusted)))
+		return class;
+	return group_of(lz, lz_life_ask(l, lba, n, class));
 }
 
 /* lz_infer_moved - the zone class of a block that GC moves out of @z. */
@@ -45,19 +49,19 @@ u8 lz_infer_moved(struct lz *lz, const struct lz_zone *z, u64 lba)
 
 	if (!l)
 		return class < LZ_CLASS_GROUP ? class : LZ_CLASS_NOT_SET;
+	if (lz_life_rate(l, lba, &rate) || (class < LZ_CLASS_GROUP && !lz_ordered(class)))
+		return group_of(lz, rate);
 	if (lz_ordered(class))
 		return class;
-	if (lz_life_rate(l, lba, &rate) || class < LZ_CLASS_GROUP)
-		return group_of(lz, rate);
 	return min_t(u8, class, LZ_CLASS_GROUP + READ_ONCE(lz->groups) - 1);
 }
 
 /* lz_infer_written - users write @n blocks from @lba on: room for them has been reserved. */
-void lz_infer_written(struct lz *lz, u64 lba, u32 n)
+void lz_infer_written(struct lz *lz, u8 class, u64 lba, u32 n)
 {
 	struct lz_life *l = marks(lz);
 
-	if (l && lz_life_write(l, lba, n))
+	if (l && lz_life_write(l, lba, n, class))
 		lz_kick(lz);
 }
 

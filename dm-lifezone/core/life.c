@@ -21,6 +21,13 @@
  * that move on, and one without any difference between blocks each give a table of their
  * own, the last one the same in all places.
  *
+ * Data that came with a hint, which has an order from SHORT to EXTREME, has the hint in place
+ * of the lasting mark: it most often lives once, and is then discarded, so that what was there
+ * before says nothing. What a hint is worth is measured like the rest. Lives of files end at
+ * an age, not at random: a block may not be likely to die now, and yet not have long to live.
+ * For victims it is the time left that counts: from the rates by depth, through which a
+ * block sinks steadily, follows how long one is to live on.
+ *
  * The estimate is that of survival analysis: events over exposure, in discrete cells
  * (D. R. Cox, Regression models and life-tables, 1972, for the principle). Counts that
  * fade exponentially are those of LRFU (D. Lee et al., IEEE Trans. Computers 50(12),
@@ -54,50 +61,62 @@
 #define ASKED		4u	/* blocks of a request whose rates are asked */
 #define DISCARDED	64u	/* and of a discard that are counted */
 
+/* Lasting marks are kept modulo this; what is beyond are hints. */
+#define LASTING_MODULO	(256 - LZ_LIFE_HINTS)
+
 /* The time, for each of the marks. */
 struct ticks {
 	u64 recent;
 	u64 lasting;
+	u32 low;		/* @lasting modulo LASTING_MODULO */
 };
 
-/* Depths of the marks of a block, from 0 to DEEPEST (ticks). */
+/* Depths of the marks of a block, from 0 to DEEPEST (ticks); @hint: from 1, instead of @lasting. */
 struct depths {
 	u32 recent;
 	u32 lasting;
+	u32 hint;
 };
 
 static struct ticks now(const struct lz_life *l)
 {
 	u64 clock = READ_ONCE(l->clock);
-
-	return (struct ticks){
+	struct ticks t = {
 		.recent = clock >> (l->shift - LZ_LIFE_SUB_SHIFT),
 		.lasting = clock >> (l->shift + LASTING_SHIFT - LZ_LIFE_SUB_SHIFT),
 	};
+
+	t.low = t.lasting - div_u64(t.lasting, LASTING_MODULO) * LASTING_MODULO;
+	return t;
 }
 
-static u32 depth(u64 tick, u8 mark, u32 from)
+static u32 depth(u32 tick, u32 mark, u32 from, u32 modulo)
 {
-	return min_t(u32, (u8)(tick - mark + from * SUB), DEEPEST);
+	return min_t(u32, (tick + from * SUB + modulo - mark) % modulo, DEEPEST);
+}
+
+static u32 mark_of(u32 tick, u32 depth, u32 from, u32 modulo)
+{
+	return (tick + from * SUB + modulo - depth) % modulo;
 }
 
 static struct depths depths(struct ticks t, u16 mark)
 {
-	return (struct depths){
-		.recent = depth(t.recent, mark, RECENT_FROM),
-		.lasting = depth(t.lasting, mark >> 8, LASTING_FROM),
-	};
-}
+	u32 high = mark >> 8;
+	struct depths d = { .recent = depth((u8)t.recent, (u8)mark, RECENT_FROM, 256) };
 
-static u8 mark_of(u64 tick, u32 depth, u32 from)
-{
-	return tick + from * SUB - depth;
+	if (high >= LASTING_MODULO)
+		d.hint = high - LASTING_MODULO + 1;
+	else
+		d.lasting = depth(t.low, high, LASTING_FROM, LASTING_MODULO);
+	return d;
 }
 
 static u16 marks(struct ticks t, struct depths d)
 {
-	u16 mark = mark_of(t.recent, d.recent, RECENT_FROM) |
-		mark_of(t.lasting, d.lasting, LASTING_FROM) << 8;
+	u32 high = d.hint ? LASTING_MODULO + d.hint - 1 :
+		mark_of(t.low, d.lasting, LASTING_FROM, LASTING_MODULO);
+	u16 mark = mark_of((u8)t.recent, d.recent, RECENT_FROM, 256) | high << 8;
 
 	/* Not to look like a block nothing is known of. */
 	return mark ? mark : 1;
@@ -127,26 +146,34 @@ static u32 written_depth(u32 depth, u32 from, u32 chance)
 	return from * SUB > up ? from * SUB - up : 0;
 }
 
-/* Of a block of @mark, which is at @lba, once it has been written. */
-static struct depths written_depths(const struct lz_life *l, struct ticks t, u16 mark, u64 lba)
+/* Of a block of @mark, which is at @lba, once it has been written as @class. */
+static struct depths written_depths(const struct lz_life *l, struct ticks t, u16 mark, u64 lba,
+				    u8 class)
 {
-	struct depths d = mark ? depths(t, mark) : (struct depths){ DEEPEST, DEEPEST };
+	struct depths d = mark ? depths(t, mark) : (struct depths){ DEEPEST, DEEPEST, 0 };
 	u32 chance = (u64)(READ_ONCE(l->clock) * 0x9e3779b97f4a7c15ull + lba) >> 40;
 
-	return (struct depths){
-		.recent = written_depth(d.recent, RECENT_FROM, chance),
-		.lasting = written_depth(d.lasting, LASTING_FROM, chance >> 8),
-	};
+	if (d.hint)
+		d.lasting = DEEPEST;
+	d.recent = written_depth(d.recent, RECENT_FROM, chance);
+	d.lasting = written_depth(d.lasting, LASTING_FROM, chance >> 8);
+	d.hint = lz_ordered(class) ? class - LZ_CLASS_SHORT + 1 : 0;
+	return d;
+}
+
+static u32 column(struct depths d)
+{
+	return d.hint ? LZ_LIFE_BINS + d.hint - 1 : d.lasting / SUB;
 }
 
 static int rate_at(const struct lz_life *l, struct depths d)
 {
-	return READ_ONCE(l->rate[d.recent / SUB][d.lasting / SUB]);
+	return READ_ONCE(l->rate[d.recent / SUB][column(d)]);
 }
 
-static void count(u64 (*cells)[LZ_LIFE_BINS], struct depths d, u64 n)
+static void count(u64 (*cells)[LZ_LIFE_COLUMNS], struct depths d, u64 n)
 {
-	u64 *cell = &cells[d.recent / SUB][d.lasting / SUB];
+	u64 *cell = &cells[d.recent / SUB][column(d)];
 
 	WRITE_ONCE(*cell, READ_ONCE(*cell) + n * COUNT_ONE);
 }
@@ -159,20 +186,30 @@ static int measured(u64 written, u64 seen, u64 as)
 	return (int)lz_log2(max_t(u64, n, 1)) - (int)lz_log2(seen + PRIOR) - (16 << 8);
 }
 
-/* The same of a row, or column, of cells. */
-static int measured_side(const struct lz_life *l, u32 i, bool column, u64 *all_written,
-			 u64 *all_seen)
+/* The same of rows @i to @end and columns @j to @last, all added up. */
+static int measured_all(const struct lz_life *l, u32 i, u32 end, u32 j, u32 last)
 {
 	u64 written = 0, seen = 0;
-	u32 j;
+	u32 from = j;
 
-	for (j = 0; j < LZ_LIFE_BINS; j++) {
-		written += READ_ONCE(l->written[column ? j : i][column ? i : j]);
-		seen += READ_ONCE(l->seen[column ? j : i][column ? i : j]);
+	for (; i < end; i++) {
+		for (j = from; j < last; j++) {
+			written += READ_ONCE(l->written[i][j]);
+			seen += READ_ONCE(l->seen[i][j]);
+		}
 	}
-	*all_written += written;
-	*all_seen += seen;
 	return measured(written, seen, 65536);
+}
+
+static bool any_written(const struct lz_life *l)
+{
+	u32 i, j;
+
+	for (i = 0; i < LZ_LIFE_BINS; i++)
+		for (j = 0; j < LZ_LIFE_COLUMNS; j++)
+			if (READ_ONCE(l->written[i][j]))
+				return true;
+	return false;
 }
 
 static void fade(u64 *cell)
@@ -180,6 +217,55 @@ static void fade(u64 *cell)
 	u64 n = READ_ONCE(*cell);
 
 	WRITE_ONCE(*cell, n - (n >> FADE_SHIFT));
+}
+
+/*
+ * The mean time until a block is written that is written at a rate of @h within the next time
+ * constant, and lives @then after it. All in time constants, with 16 bits after the point.
+ */
+static u64 residual(u64 h, u64 then)
+{
+	/* e^-h */
+	u64 stay = h < 11 << 16 ? pow2(-(int)(h * 369 >> 16)) : 0, within;
+
+	/* (1 - e^-h) / h; nearly 1 - h / 2 where that is small. */
+	within = h < 1024 ? 65536 - h / 2 : div64_u64((65536 - stay) << 16, h);
+	return within + (stay * then >> 16);
+}
+
+/* The rates that are one divided by the time that is left, for hint @j. */
+static void expect(struct lz_life *l, u32 j, int mean)
+{
+	u64 life = 0;
+	u32 i;
+
+	for (i = LZ_LIFE_BINS; i--;) {
+		int rate = clamp(l->rate[i][LZ_LIFE_BINS + j] - mean, -3800, 3800);
+		u64 h = max_t(u64, pow2(rate), 1);
+
+		life = i == LZ_LIFE_BINS - 1 ? div64_u64(1ull << 32, h) : residual(h, life);
+		l->rest[i][j] = mean - (int)lz_log2(max_t(u64, life, 1)) + (16 << 8);
+	}
+}
+
+/* Do @rate[]s differ by hint, by an octave at least? As before, if two are not in use. */
+static bool telling(const struct lz_life *l, const int *rate)
+{
+	int low = 0, high = 0;
+	u32 i, j, n = 0;
+
+	for (j = 0; j < LZ_LIFE_HINTS; j++) {
+		u64 seen = 0;
+
+		for (i = 0; i < LZ_LIFE_BINS; i++)
+			seen += READ_ONCE(l->seen[i][LZ_LIFE_BINS + j]);
+		if (seen < PRIOR)
+			continue;
+		low = n ? min(low, rate[j]) : rate[j];
+		high = n ? max(high, rate[j]) : rate[j];
+		n++;
+	}
+	return n < 2 ? l->trusted : high - low >= 256;
 }
 
 /**
@@ -190,23 +276,20 @@ static void fade(u64 *cell)
  */
 void lz_life_measure(struct lz_life *l)
 {
-	int row[LZ_LIFE_BINS], column[LZ_LIFE_BINS], mean;
-	u64 written = 0, seen = 0;
+	int row[LZ_LIFE_BINS], column[LZ_LIFE_COLUMNS], mean;
 	u32 i, j;
 
 	WRITE_ONCE(l->due, READ_ONCE(l->clock) + max_t(u64, l->blocks >> PERIOD_SHIFT, 1024));
-	for (i = 0; i < LZ_LIFE_BINS; i++)
-		column[i] = measured_side(l, i, true, &written, &seen);
-	written = 0;
-	seen = 0;
-	for (i = 0; i < LZ_LIFE_BINS; i++)
-		row[i] = measured_side(l, i, false, &written, &seen);
 	/* A device being filled says nothing. */
-	if (!written)
+	if (!any_written(l))
 		return;
-	mean = measured(written, seen, 65536);
+	for (i = 0; i < LZ_LIFE_BINS; i++)
+		row[i] = measured_all(l, i, i + 1, 0, LZ_LIFE_COLUMNS);
+	for (j = 0; j < LZ_LIFE_COLUMNS; j++)
+		column[j] = measured_all(l, 0, LZ_LIFE_BINS, j, j + 1);
+	mean = measured_all(l, 0, LZ_LIFE_BINS, 0, LZ_LIFE_COLUMNS);
 	for (i = 0; i < LZ_LIFE_BINS; i++) {
-		for (j = 0; j < LZ_LIFE_BINS; j++) {
+		for (j = 0; j < LZ_LIFE_COLUMNS; j++) {
 			int as = clamp((row[i] + column[j]) / 2, -4095, 4095);
 
 			WRITE_ONCE(l->rate[i][j],
@@ -216,6 +299,11 @@ void lz_life_measure(struct lz_life *l)
 			fade(&l->written[i][j]);
 		}
 	}
+	/* The mean rate is one write of a block in so many time constants. */
+	mean = (int)lz_log2(l->blocks) - mean - (int)(l->shift << 8);
+	for (j = 0; j < LZ_LIFE_HINTS; j++)
+		expect(l, j, mean);
+	WRITE_ONCE(l->trusted, telling(l, column + LZ_LIFE_BINS));
 }
 
 /* Looks at @n more blocks, and keeps them in sight. */
@@ -248,17 +336,19 @@ static void probe(struct lz_life *l, struct ticks t, u32 n)
  * @l: all blocks
  * @lba: the first
  * @n: how many, at least 1
+ * @class: and as what
  *
  * Return: the mean over them of what lz_life_rate() would say, or over some if they are many.
  */
-int lz_life_ask(const struct lz_life *l, u64 lba, u32 n)
+int lz_life_ask(const struct lz_life *l, u64 lba, u32 n, u8 class)
 {
 	u32 step = DIV_ROUND_UP(n, ASKED), i, asked = 0;
 	struct ticks t = now(l);
 	int sum = 0;
 
 	for (i = 0; i < n; i += step, asked++)
-		sum += rate_at(l, written_depths(l, t, READ_ONCE(l->mark[lba + i]), lba + i));
+		sum += rate_at(l, written_depths(l, t, READ_ONCE(l->mark[lba + i]), lba + i,
+						 class));
 	return sum / (int)asked;
 }
 
@@ -267,10 +357,11 @@ int lz_life_ask(const struct lz_life *l, u64 lba, u32 n)
  * @l: all blocks
  * @lba: the first
  * @n: how many, at least 1
+ * @class: lifetime class they came with
  *
  * Return: is lz_life_measure() due?
  */
-bool lz_life_write(struct lz_life *l, u64 lba, u32 n)
+bool lz_life_write(struct lz_life *l, u64 lba, u32 n, u8 class)
 {
 	struct ticks t = now(l);
 	u16 was = 0, mark = 0, becomes = 0;
@@ -280,7 +371,7 @@ bool lz_life_write(struct lz_life *l, u64 lba, u32 n)
 		mark = READ_ONCE(l->mark[lba + i]);
 		/* What was written together is most often alike. */
 		if (!i || mark != was)
-			becomes = marks(t, written_depths(l, t, mark, lba + i));
+			becomes = marks(t, written_depths(l, t, mark, lba + i, class));
 		was = mark;
 		if (mark)
 			count(l->written, depths(t, mark), 1);
@@ -375,7 +466,10 @@ void lz_life_add(const struct lz_life *l, struct lz_life_sum *sum, u64 lba, u32 
 			continue;
 		sum->n++;
 		sum->recent += t.recent - d.recent;
-		sum->lasting += t.lasting - d.lasting;
+		if (d.hint)
+			sum->hinted[d.hint - 1]++;
+		else
+			sum->lasting += t.lasting - d.lasting;
 	}
 }
 
@@ -387,10 +481,16 @@ void lz_life_add(const struct lz_life *l, struct lz_life_sum *sum, u64 lba, u32 
  */
 struct lz_life_mean lz_life_mean(const struct lz_life_sum *sum)
 {
-	return (struct lz_life_mean){
-		.recent = div_s64(sum->recent, sum->n),
-		.lasting = div_s64(sum->lasting, sum->n),
-	};
+	struct lz_life_mean mean = { .recent = div_s64(sum->recent, sum->n) };
+	u32 plain = sum->n, i;
+
+	for (i = 0; i < LZ_LIFE_HINTS; i++) {
+		mean.hinted[i] = div_u64((u64)sum->hinted[i] << 8, sum->n);
+		plain -= sum->hinted[i];
+	}
+	if (plain)
+		mean.lasting = div_s64(sum->lasting, plain);
+	return mean;
 }
 
 /**
@@ -402,7 +502,7 @@ struct lz_life_mean lz_life_mean(const struct lz_life_sum *sum)
  */
 int lz_life_zone_rate(const struct lz_life *l, const struct lz_life_mean *mean)
 {
-	int most = (LZ_LIFE_BINS - 1) * SUB - 1, a, b, i, j, fi, fj;
+	int most = (LZ_LIFE_BINS - 1) * SUB - 1, plain = 256, sum = 0, a, b, i, j, k, fi, fj;
 	struct ticks t = now(l);
 	const s16 *r, *next;
 
@@ -415,8 +515,13 @@ int lz_life_zone_rate(const struct lz_life *l, const struct lz_life_mean *mean)
 	fj = b % SUB;
 	r = l->rate[i];
 	next = l->rate[i + 1];
-	return ((SUB - fi) * ((SUB - fj) * r[j] + fj * r[j + 1]) +
-		fi * ((SUB - fj) * next[j] + fj * next[j + 1])) / (SUB * SUB);
+	for (k = 0; k < (int)LZ_LIFE_HINTS; k++) {
+		sum += ((SUB - fi) * l->rest[i][k] + fi * l->rest[i + 1][k]) / SUB *
+			mean->hinted[k];
+		plain -= mean->hinted[k];
+	}
+	return (sum + ((SUB - fi) * ((SUB - fj) * r[j] + fj * r[j + 1]) +
+		       fi * ((SUB - fj) * next[j] + fj * next[j + 1])) / (SUB * SUB) * plain) / 256;
 }
 
 /**
@@ -432,6 +537,8 @@ int lz_life_init(struct lz_life *l, u64 blocks)
 
 	memset(l, 0, sizeof(*l));
 	l->blocks = blocks;
+	/* Until it is known better. */
+	l->trusted = true;
 	l->mark = lz_alloc_blocks(DIV_ROUND_UP(blocks * sizeof(*l->mark), LZ_BLOCK_SIZE));
 	if (!l->mark)
 		return -ENOMEM;

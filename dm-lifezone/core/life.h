@@ -9,13 +9,15 @@
 #include "policy.h"
 
 #define LZ_LIFE_BINS	24u	/* of each of the two marks */
+#define LZ_LIFE_HINTS	4u	/* SHORT to EXTREME */
+#define LZ_LIFE_COLUMNS	(LZ_LIFE_BINS + LZ_LIFE_HINTS)
 #define LZ_LIFE_SUB_SHIFT	3	/* a bin is 2^3 ticks */
 
 /**
  * struct lz_life - what is known of all blocks
  * @blocks: how many
- * @mark: by block, the recent mark in bits 0-7, the lasting one in bits 8-15; 0: nothing is
- *	known of it, or it is not in use; see life.c
+ * @mark: by block, the recent mark in bits 0-7, the lasting one or the hint in bits 8-15; 0:
+ *	nothing is known of it, or it is not in use; see life.c
  * @clock: blocks written by users
  * @shift: the recent mark's time constant is 2^@shift blocks written
  * @probe: block looked at next
@@ -25,6 +27,8 @@
  * @written: blocks written or discarded, by their marks before, the same
  * @rate: by marks, log2 of how often such a block is written, in 256ths; 0 is the mean
  *	of all blocks in use
+ * @rest: by recent mark and hint, one divided by the mean time left, in the same way
+ * @trusted: rates differ by hint, or may do
  */
 struct lz_life {
 	u64 blocks;
@@ -34,19 +38,23 @@ struct lz_life {
 	u64 probe;
 	u64 stride;
 	u64 due;
-	u64 seen[LZ_LIFE_BINS][LZ_LIFE_BINS];
-	u64 written[LZ_LIFE_BINS][LZ_LIFE_BINS];
-	s16 rate[LZ_LIFE_BINS][LZ_LIFE_BINS];
+	u64 seen[LZ_LIFE_BINS][LZ_LIFE_COLUMNS];
+	u64 written[LZ_LIFE_BINS][LZ_LIFE_COLUMNS];
+	s16 rate[LZ_LIFE_BINS][LZ_LIFE_COLUMNS];
+	s16 rest[LZ_LIFE_BINS][LZ_LIFE_HINTS];
+	bool trusted;
 };
 
 /**
  * struct lz_life_sum - the marks of the blocks of a zone
  * @n: blocks
+ * @hinted: of these, with a hint
  * @recent: sum of their recent marks (ticks)
- * @lasting: sum of their lasting marks (ticks)
+ * @lasting: sum of their lasting marks, of those without (ticks)
  */
 struct lz_life_sum {
 	u32 n;
+	u32 hinted[LZ_LIFE_HINTS];
 	s64 recent;
 	s64 lasting;
 };
@@ -54,17 +62,19 @@ struct lz_life_sum {
 /**
  * struct lz_life_mean - the mean marks of the blocks of a zone
  * @recent: recent mark (ticks)
- * @lasting: lasting mark (ticks)
+ * @lasting: lasting mark, of those without a hint (ticks)
+ * @hinted: how many have one, of 256
  */
 struct lz_life_mean {
 	s64 recent;
 	s64 lasting;
+	u16 hinted[LZ_LIFE_HINTS];
 };
 
 int lz_life_init(struct lz_life *l, u64 blocks);
 void lz_life_exit(struct lz_life *l);
-int lz_life_ask(const struct lz_life *l, u64 lba, u32 n);
-bool lz_life_write(struct lz_life *l, u64 lba, u32 n);
+int lz_life_ask(const struct lz_life *l, u64 lba, u32 n, u8 class);
+bool lz_life_write(struct lz_life *l, u64 lba, u32 n, u8 class);
 void lz_life_discard(struct lz_life *l, u64 lba, u64 n);
 void lz_life_measure(struct lz_life *l);
 

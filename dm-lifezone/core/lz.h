@@ -714,7 +714,7 @@ int lz_infer_init(struct lz *lz);
 void lz_infer_exit(struct lz *lz);
 u8 lz_infer_class(struct lz *lz, u8 class, u64 lba, u32 n);
 u8 lz_infer_moved(struct lz *lz, const struct lz_zone *z, u64 lba);
-void lz_infer_written(struct lz *lz, u64 lba, u32 n);
+void lz_infer_written(struct lz *lz, u8 class, u64 lba, u32 n);
 void lz_infer_discarded(struct lz *lz, u64 lba, u64 n);
 void lz_infer_named(struct lz *lz, struct lz_open *o, u64 lba, u32 n);
 void lz_infer_closed(struct lz_zone *z, const struct lz_open *o);

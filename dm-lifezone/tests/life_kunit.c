@@ -24,7 +24,7 @@ static void life_exit(struct kunit *test)
 
 static void write(struct lz_life *l, u64 lba)
 {
-	if (lz_life_write(l, lba, 1))
+	if (lz_life_write(l, lba, 1, LZ_CLASS_NOT_SET))
 		lz_life_measure(l);
 }
 
@@ -186,6 +186,17 @@ static void life_zone(struct kunit *test)
 	KUNIT_EXPECT_LT(test, zone_rate(l, &old), 0);
 }
 
+/* The root of the spare zones, within bounds. */
+static void life_group_numbers(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, lz_life_groups(0, 14), 2u);
+	KUNIT_EXPECT_EQ(test, lz_life_groups(8, 14), 2u);
+	KUNIT_EXPECT_EQ(test, lz_life_groups(9, 14), 3u);
+	KUNIT_EXPECT_EQ(test, lz_life_groups(80, 14), 8u);
+	KUNIT_EXPECT_EQ(test, lz_life_groups(80, 3), 3u);
+	KUNIT_EXPECT_EQ(test, lz_life_groups(~0u, ~0u), LZ_NR_GROUPS);
+}
+
 static void life_groups(struct kunit *test)
 {
 	u32 groups;
@@ -202,6 +213,77 @@ static void life_groups(struct kunit *test)
 	/* All that is near the mean is together. */
 	KUNIT_EXPECT_EQ(test, lz_life_group(120, 11), lz_life_group(-120, 11));
 	KUNIT_EXPECT_NE(test, lz_life_group(140, 11), lz_life_group(-140, 11));
+}
+
+/*
+ * Files of 100 blocks that live for a fixed time by their hint, of which there are four: each
+ * lives twice as long as the one before. @shuffle: hints say nothing.
+ */
+static void files(struct kunit *test, struct lz_life *l, bool shuffle, u32 writes)
+{
+	u32 state = 13, at[4] = {}, turn, i, n;
+
+	for (turn = 0; writes; turn++) {
+		/* A file of a kind is written over the one that has lived for eight of its kind. */
+		u32 kind = turn & 1 ? 0 : turn & 2 ? 1 : turn & 4 ? 2 : 3;
+		u32 lba = (kind * 8 + at[kind]++ % 8) * 100;
+		u8 class = LZ_CLASS_SHORT + (shuffle ? ram_random(&state, 4) : kind);
+
+		lz_life_discard(l, lba, 100);
+		for (i = 0; i < 100; i += n) {
+			n = 25;
+			if (lz_life_write(l, lba + i, n, class))
+				lz_life_measure(l);
+		}
+		writes -= min(writes, 100u);
+	}
+}
+
+/* What a hint is worth is measured. */
+static void life_hints(struct kunit *test)
+{
+	struct lz_life *l = life(test);
+	u32 kind;
+
+	files(test, l, false, 20 * BLOCKS);
+	KUNIT_EXPECT_TRUE(test, l->trusted);
+	/* Blocks of 800 writes' life, 1,600, ...: just written, or to be written next. */
+	for (kind = 0; kind < 3; kind++) {
+		int sooner = lz_life_ask(l, 0, 1, LZ_CLASS_SHORT + kind);
+		int later = lz_life_ask(l, 0, 1, LZ_CLASS_SHORT + kind + 1);
+
+		KUNIT_EXPECT_GE(test, sooner, later);
+	}
+	KUNIT_EXPECT_GT(test, mean(l, 0, 800), mean(l, 2400, 800) + OCTAVE);
+}
+
+static void life_shuffled_hints(struct kunit *test)
+{
+	struct lz_life *l = life(test);
+
+	files(test, l, true, 20 * BLOCKS);
+	KUNIT_EXPECT_FALSE(test, l->trusted);
+}
+
+/*
+ * Time left, not how likely the end is now: files that have just been written do not die
+ * soon, but a zone of them has no longer to live than they have.
+ */
+static void life_time_left(struct kunit *test)
+{
+	struct lz_life *l = life(test);
+	struct lz_life_sum young[2] = {};
+	int r[2], i;
+
+	files(test, l, false, 20 * BLOCKS);
+	for (i = 0; i < 2; i++) {
+		u64 lba = 9000 + 100 * i;
+
+		lz_life_write(l, lba, 100, i ? LZ_CLASS_EXTREME : LZ_CLASS_SHORT);
+		lz_life_add(l, &young[i], lba, 100);
+		r[i] = zone_rate(l, &young[i]);
+	}
+	KUNIT_EXPECT_GT(test, r[0], r[1] + OCTAVE);
 }
 
 static u64 mdc(u32 valid, u32 cap, int rate)
@@ -257,16 +339,16 @@ static void life_ask(struct kunit *test)
 	fill(l);
 	hot(l, &state, 0, 10 * BLOCKS);
 	for (i = 0; i < BLOCKS; i += 11) {
-		int asked = lz_life_ask(l, i, 1);
+		int asked = lz_life_ask(l, i, 1, LZ_CLASS_NOT_SET);
 
 		/* Not measured anew between the two. */
-		lz_life_write(l, i, 1);
+		lz_life_write(l, i, 1, LZ_CLASS_NOT_SET);
 		/* The clock may have gone on to the next tick. */
 		if (l->clock & ((1u << (l->shift - LZ_LIFE_SUB_SHIFT)) - 1))
 			KUNIT_ASSERT_EQ(test, asked, rate(l, i));
 	}
-	KUNIT_EXPECT_GT(test, lz_life_ask(l, 0, HOT), 3 * OCTAVE);
-	KUNIT_EXPECT_LT(test, lz_life_ask(l, BLOCKS / 2, HOT), 2 * OCTAVE);
+	KUNIT_EXPECT_GT(test, lz_life_ask(l, 0, HOT, LZ_CLASS_NOT_SET), 3 * OCTAVE);
+	KUNIT_EXPECT_LT(test, lz_life_ask(l, BLOCKS / 2, HOT, LZ_CLASS_NOT_SET), 2 * OCTAVE);
 }
 
 /* Long writes count as many blocks as they have. */
@@ -280,7 +362,7 @@ static void life_long_writes(struct kunit *test)
 		u64 lba = ram_random(&state, 10) ? 25 * ram_random(&state, HOT / 25) :
 			ram_random(&state, BLOCKS - 25);
 
-		if (lz_life_write(l, lba, 25))
+		if (lz_life_write(l, lba, 25, LZ_CLASS_NOT_SET))
 			lz_life_measure(l);
 	}
 	KUNIT_EXPECT_EQ(test, l->clock, 11ull * BLOCKS);
@@ -327,7 +409,11 @@ static struct kunit_case life_cases[] = {
 	KUNIT_CASE(life_ask),
 	KUNIT_CASE(life_long_writes),
 	KUNIT_CASE(life_discards),
+	KUNIT_CASE(life_hints),
+	KUNIT_CASE(life_shuffled_hints),
+	KUNIT_CASE(life_time_left),
 	KUNIT_CASE(life_groups),
+	KUNIT_CASE(life_group_numbers),
 	KUNIT_CASE(life_victims),
 	KUNIT_CASE(life_few_blocks),
 	{}

@@ -66,9 +66,9 @@ static u32 adaptive_user(struct sim *s, u32 lba, u32 old)
 	u32 stream = s->req.class;
 
 	(void)old;
-	if (!lz_ordered(s->req.class))
-		stream = group_of(a, lz_life_ask(&a->l, lba, 1));
-	if (lz_life_write(&a->l, lba, 1)) {
+	if (!lz_ordered(s->req.class) || !a->l.trusted)
+		stream = group_of(a, lz_life_ask(&a->l, lba, 1, s->req.class));
+	if (lz_life_write(&a->l, lba, 1, s->req.class)) {
 		lz_life_measure(&a->l);
 		a->groups = lz_life_groups(spare_zones(s), s->setup.max_open);
 	}
@@ -78,14 +78,11 @@ static u32 adaptive_user(struct sim *s, u32 lba, u32 old)
 static u32 adaptive_move(struct sim *s, u32 lba, u32 old)
 {
 	struct adaptive *a = s->priv;
-	u8 class = sim_class(s->z[sim_zone_of(s, old)].stream);
 	int rate;
 
-	if (!lz_ordered(class)) {
-		lz_life_rate(&a->l, lba, &rate);
-		class = group_of(a, rate);
-	}
-	return SIM_GC_STREAMS + class;
+	(void)old;
+	lz_life_rate(&a->l, lba, &rate);
+	return SIM_GC_STREAMS + group_of(a, rate);
 }
 
 static u32 adaptive_choose(struct sim *s, u32 stream)
@@ -105,6 +102,13 @@ static void adaptive_wrote(struct sim *s, u32 lba, u32 addr)
 		a->mean[zone] = lz_life_mean(&a->sum[zone]);
 }
 
+static void adaptive_discarded(struct sim *s, u32 lba, u32 n)
+{
+	struct adaptive *a = s->priv;
+
+	lz_life_discard(&a->l, lba, n);
+}
+
 static double adaptive_score(struct sim *s, u32 zone)
 {
 	struct adaptive *a = s->priv;
@@ -117,5 +121,5 @@ const struct sim_policy sim_adaptive = {
 	.name = "adaptive", .doc = "the module's: lifetimes inferred of what has no hint",
 	.init = adaptive_init, .exit = adaptive_exit, .user = adaptive_user,
 	.move = adaptive_move, .choose = adaptive_choose, .empty = sim_reset_due,
-	.wrote = adaptive_wrote, .score = adaptive_score,
+	.wrote = adaptive_wrote, .discarded = adaptive_discarded, .score = adaptive_score,
 };
