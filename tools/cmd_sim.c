@@ -175,9 +175,9 @@ static int run(const struct sim_args *a, const struct sim_policy *p, const char 
 	if (!err)
 		err = sim_run(&s, all - skip);
 	if (err) {
-		complain(p->name, err == -ENODATA ? "the load wants more blocks than there are, after %llu" :
-			 "no zone is left to write to after %llu blocks",
-			 (unsigned long long)s.n.user);
+		complain(p->name, "%s after %llu blocks", err == -ENODATA ?
+			 "the load wants more blocks than there are" :
+			 "no zone is left to write to", (unsigned long long)s.n.user);
 		sim_exit(&s);
 		return err;
 	}

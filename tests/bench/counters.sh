@@ -7,15 +7,15 @@
 
 . tests/bench/lib.sh
 
-# zipf DEV PART OPTION...: Zipf-distributed 4 KiB overwrites of a device PART tenths full, all
+# zipf DEV TENTHS OPTION...: Zipf-distributed 4 KiB overwrites of a device so full, all
 # of one lifetime: $low blocks below for $half above in the second half of them
 zipf() {
-	local dev=$1 fill=$2 n0 n1 dist
+	local dev=$1 tenths=$2 fill n0 n1 dist
 
 	shift 2
 	must lz_format "$dev" --force --quiet
 	must lz_create lz0 "$dev" "$@"
-	fill=$(($(blockdev --getsz /dev/mapper/lz0) / 8 * fill / 10))
+	fill=$(($(blockdev --getsz /dev/mapper/lz0) * tenths / 80))
 	# Skewed, and hashed by fio, so that what is hot lies anywhere.
 	dist="--random_distribution=zipf:0.99 --norandommap"
 	half=$((fill * 3 / 4))
@@ -28,7 +28,7 @@ zipf() {
 	fio_json /dev/mapper/lz0 zipf-2 --rw=randwrite --bs=4k --size=$((fill * 4))k \
 		--number_ios=$half --randseed=1234567 $dist || fail "fio"
 	low=$((($(written "$dev") - low) / 8)) n1=$(lz_sysfs lz0 user_written_blocks)
-	equal $((n1 - n0)) $half "blocks written by the user"
+	equal $((n1 - n0)) "$half" "blocks written by the user"
 	note "in all: $(lz_sysfs lz0 gc_copied_blocks) copied, $(lz_sysfs lz0 gc_victims) victims," \
 		"$(lz_sysfs lz0 meta_written_blocks) metadata, $(lz_sysfs lz0 stalls) stalls"
 	lz_remove lz0
