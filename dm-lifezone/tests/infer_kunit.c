@@ -118,6 +118,31 @@ static void infer_hints(struct kunit *test)
 	ram_survive(r);
 }
 
+/* Until it is known what a hint is worth it is kept; survivors are grouped, hint or not. */
+static void infer_survivors(struct kunit *test)
+{
+	struct ram *r = device(test, LZ_POLICY_ADAPTIVE, 14);
+	u32 state = 9, i;
+
+	fill(r, LZ_CLASS_EXTREME);
+	KUNIT_EXPECT_EQ(test, zone_of(r, 0)->class, LZ_CLASS_EXTREME);
+	overwrite(r, &state, LZ_CLASS_EXTREME, 3);
+	/* One class alone cannot differ from others. */
+	KUNIT_EXPECT_TRUE(test, r->lz->life->trusted);
+	KUNIT_EXPECT_EQ(test, lz_stat(r->lz, LZ_ST_CLASS_COPIES + LZ_CLASS_EXTREME), 0ull);
+	KUNIT_EXPECT_GT(test, lz_stat(r->lz, LZ_ST_GC_COPIES), 0ull);
+	/* Hints drawn at random are worth nothing. */
+	for (i = 0; i < 4 * r->si.logical_blocks; i++)
+		KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_SHORT + ram_random(&state, 4),
+						ram_random(&state, r->si.logical_blocks), 1), 0);
+	KUNIT_EXPECT_FALSE(test, r->lz->life->trusted);
+	KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_SHORT, 0, 1), 0);
+	KUNIT_EXPECT_GE(test, zone_of(r, 0)->class, LZ_CLASS_GROUP);
+	ram_verify(r);
+	KUNIT_ASSERT_EQ(test, ram_flush(r), 0);
+	ram_survive(r);
+}
+
 /* A request stays in one piece, whatever is known of its parts. */
 static void infer_requests(struct kunit *test)
 {
@@ -254,6 +279,7 @@ static void infer_zone_rates(struct kunit *test)
 static struct kunit_case infer_cases[] = {
 	KUNIT_CASE_SLOW(infer_apart),
 	KUNIT_CASE(infer_hints),
+	KUNIT_CASE(infer_survivors),
 	KUNIT_CASE(infer_requests),
 	KUNIT_CASE(infer_reload),
 	KUNIT_CASE(infer_live),
