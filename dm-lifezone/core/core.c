@@ -627,7 +627,8 @@ void lz_set_options(struct lz *lz, const struct lz_options *o)
 	WRITE_ONCE(lz->o.policy, o->policy);
 	WRITE_ONCE(lz->o.victim, o->victim);
 	WRITE_ONCE(lz->o.commit_ms, o->commit_ms);
-	lz_zones_replace(lz);
+	/* Everybody asks placement again. */
+	lz_zones_uncur(lz, NULL);
 	spin_unlock_irqrestore(&lz->place_lock, flags);
 	WRITE_ONCE(lz->gc.no_victim, false);
 	lz_kick(lz);

@@ -35,9 +35,7 @@ u8 lz_infer_class(struct lz *lz, u8 class, u64 lba, u32 n)
 {
 	struct lz_life *l = marks(lz);
 
-	if (!l || (lz_ordered(class) && READ_ONCE(l->trusted)))
-		return class;
-	return group_of(lz, lz_life_ask(l, lba, n, class));
+	return l ? lz_life_class(l, lba, n, class, READ_ONCE(lz->groups)) : class;
 }
 
 /* lz_infer_moved - the zone class of a block that GC moves out of @z. */
@@ -49,11 +47,11 @@ u8 lz_infer_moved(struct lz *lz, const struct lz_zone *z, u64 lba)
 
 	if (!l)
 		return class < LZ_CLASS_GROUP ? class : LZ_CLASS_NOT_SET;
-	if (lz_life_rate(l, lba, &rate) || (class < LZ_CLASS_GROUP && !lz_ordered(class)))
+	if (lz_life_rate(l, lba, &rate))
 		return group_of(lz, rate);
-	if (lz_ordered(class))
-		return class;
-	return min_t(u8, class, LZ_CLASS_GROUP + READ_ONCE(lz->groups) - 1);
+	if (class >= LZ_CLASS_GROUP)
+		return min_t(u8, class, LZ_CLASS_GROUP + READ_ONCE(lz->groups) - 1);
+	return lz_ordered(class) ? class : group_of(lz, 0);
 }
 
 /* lz_infer_written - users write @n blocks from @lba on: room for them has been reserved. */
@@ -159,14 +157,10 @@ void lz_infer_exit(struct lz *lz)
 
 int lz_prepare_options(struct lz *lz, const struct lz_options *o, char *why, size_t why_size)
 {
-	int err = 0;
-
 	/* A load sees to it itself. */
-	if (lz->loaded && o->policy == LZ_POLICY_ADAPTIVE)
-		err = lz_infer_init(lz);
-
-	if (err)
-		scnprintf(why, why_size, "policy=adaptive: no memory for %llu bytes",
-			  (unsigned long long)(2 * lz->si.logical_blocks));
-	return err;
+	if (!lz->loaded || o->policy != LZ_POLICY_ADAPTIVE || !lz_infer_init(lz))
+		return 0;
+	scnprintf(why, why_size, "policy=adaptive: no memory for %llu bytes",
+		  (unsigned long long)(2 * lz->si.logical_blocks));
+	return -ENOMEM;
 }

@@ -11,7 +11,7 @@
  * clock. With T the time constant and t the clock, a write at t adds 2^(t/T) to a sum that
  * never fades; the mark is log2 of that sum, and t/T - mark, the depth, is how far the
  * block has sunk since: 0 for one write now, one more for each T without a write, one less
- * for twice as many writes. Marks are kept in eighths, modulo 256: a sweep over all blocks,
+ * for twice as many writes. Marks are kept in eighths, in a byte each: a sweep over all blocks,
  * one for each block written, keeps those that sink beyond 2^-16 of a write in sight.
  *
  * What depths mean is not assumed but measured. The sweep counts how many blocks there
@@ -105,6 +105,9 @@ static struct depths depths(struct ticks t, u16 mark)
 	u32 high = mark >> 8;
 	struct depths d = { .recent = depth((u8)t.recent, (u8)mark, RECENT_FROM, 256) };
 
+	/* Of a block nothing is known of: as if never written. */
+	if (!mark)
+		return (struct depths){ DEEPEST, DEEPEST, 0 };
 	if (high >= LASTING_MODULO)
 		d.hint = high - LASTING_MODULO + 1;
 	else
@@ -146,11 +149,9 @@ static u32 written_depth(u32 depth, u32 from, u32 chance)
 	return from * SUB > up ? from * SUB - up : 0;
 }
 
-/* Of a block of @mark, which is at @lba, once it has been written as @class. */
-static struct depths written_depths(const struct lz_life *l, struct ticks t, u16 mark, u64 lba,
-				    u8 class)
+/* Of a block of @d, which is @lba, once it has been written as @class. */
+static struct depths written_depths(const struct lz_life *l, struct depths d, u64 lba, u8 class)
 {
-	struct depths d = mark ? depths(t, mark) : (struct depths){ DEEPEST, DEEPEST, 0 };
 	u32 chance = (u64)(READ_ONCE(l->clock) * 0x9e3779b97f4a7c15ull + lba) >> 40;
 
 	if (d.hint)
@@ -161,19 +162,19 @@ static struct depths written_depths(const struct lz_life *l, struct ticks t, u16
 	return d;
 }
 
-static u32 column(struct depths d)
+static u32 column_of(struct depths d)
 {
 	return d.hint ? LZ_LIFE_BINS + d.hint - 1 : d.lasting / SUB;
 }
 
 static int rate_at(const struct lz_life *l, struct depths d)
 {
-	return READ_ONCE(l->rate[d.recent / SUB][column(d)]);
+	return READ_ONCE(l->rate[d.recent / SUB][column_of(d)]);
 }
 
 static void count(u64 (*cells)[LZ_LIFE_COLUMNS], struct depths d, u64 n)
 {
-	u64 *cell = &cells[d.recent / SUB][column(d)];
+	u64 *cell = &cells[d.recent / SUB][column_of(d)];
 
 	WRITE_ONCE(*cell, READ_ONCE(*cell) + n * COUNT_ONE);
 }
@@ -186,30 +187,23 @@ static int measured(u64 written, u64 seen, u64 as)
 	return (int)lz_log2(max_t(u64, n, 1)) - (int)lz_log2(seen + PRIOR) - (16 << 8);
 }
 
-/* The same of rows @i to @end and columns @j to @last, all added up. */
-static int measured_all(const struct lz_life *l, u32 i, u32 end, u32 j, u32 last)
+/* What is counted in rows @i to @end of columns @j to @last. */
+static u64 add_up(const u64 (*cells)[LZ_LIFE_COLUMNS], u32 i, u32 end, u32 j, u32 last)
 {
-	u64 written = 0, seen = 0;
-	u32 from = j;
+	u64 sum = 0;
+	u32 k;
 
-	for (; i < end; i++) {
-		for (j = from; j < last; j++) {
-			written += READ_ONCE(l->written[i][j]);
-			seen += READ_ONCE(l->seen[i][j]);
-		}
-	}
-	return measured(written, seen, 65536);
+	for (; i < end; i++)
+		for (k = j; k < last; k++)
+			sum += READ_ONCE(cells[i][k]);
+	return sum;
 }
 
-static bool any_written(const struct lz_life *l)
+/* What is measured in all of these together. */
+static int measured_all(const struct lz_life *l, u32 i, u32 end, u32 j, u32 last)
 {
-	u32 i, j;
-
-	for (i = 0; i < LZ_LIFE_BINS; i++)
-		for (j = 0; j < LZ_LIFE_COLUMNS; j++)
-			if (READ_ONCE(l->written[i][j]))
-				return true;
-	return false;
+	return measured(add_up(l->written, i, end, j, last), add_up(l->seen, i, end, j, last),
+			65536);
 }
 
 static void fade(u64 *cell)
@@ -252,14 +246,12 @@ static void expect(struct lz_life *l, u32 j, int mean)
 static bool telling(const struct lz_life *l, const int *rate)
 {
 	int low = 0, high = 0;
-	u32 i, j, n = 0;
+	u32 j, n = 0;
 
 	for (j = 0; j < LZ_LIFE_HINTS; j++) {
-		u64 seen = 0;
+		u32 column = LZ_LIFE_BINS + j;
 
-		for (i = 0; i < LZ_LIFE_BINS; i++)
-			seen += READ_ONCE(l->seen[i][LZ_LIFE_BINS + j]);
-		if (seen < PRIOR)
+		if (add_up(l->seen, 0, LZ_LIFE_BINS, column, column + 1) < PRIOR)
 			continue;
 		low = n ? min(low, rate[j]) : rate[j];
 		high = n ? max(high, rate[j]) : rate[j];
@@ -281,7 +273,7 @@ void lz_life_measure(struct lz_life *l)
 
 	WRITE_ONCE(l->due, READ_ONCE(l->clock) + max_t(u64, l->blocks >> PERIOD_SHIFT, 1024));
 	/* A device being filled says nothing. */
-	if (!any_written(l))
+	if (!add_up(l->written, 0, LZ_LIFE_BINS, 0, LZ_LIFE_COLUMNS))
 		return;
 	for (i = 0; i < LZ_LIFE_BINS; i++)
 		row[i] = measured_all(l, i, i + 1, 0, LZ_LIFE_COLUMNS);
@@ -347,8 +339,8 @@ int lz_life_ask(const struct lz_life *l, u64 lba, u32 n, u8 class)
 	int sum = 0;
 
 	for (i = 0; i < n; i += step, asked++)
-		sum += rate_at(l, written_depths(l, t, READ_ONCE(l->mark[lba + i]), lba + i,
-						 class));
+		sum += rate_at(l, written_depths(l, depths(t, READ_ONCE(l->mark[lba + i])),
+						 lba + i, class));
 	return sum / (int)asked;
 }
 
@@ -364,17 +356,20 @@ int lz_life_ask(const struct lz_life *l, u64 lba, u32 n, u8 class)
 bool lz_life_write(struct lz_life *l, u64 lba, u32 n, u8 class)
 {
 	struct ticks t = now(l);
-	u16 was = 0, mark = 0, becomes = 0;
+	u16 was = 0, mark, becomes = 0;
+	struct depths d = {};
 	u32 i;
 
 	for (i = 0; i < n; i++) {
 		mark = READ_ONCE(l->mark[lba + i]);
 		/* What was written together is most often alike. */
-		if (!i || mark != was)
-			becomes = marks(t, written_depths(l, t, mark, lba + i, class));
+		if (!i || mark != was) {
+			d = depths(t, mark);
+			becomes = marks(t, written_depths(l, d, lba + i, class));
+		}
 		was = mark;
 		if (mark)
-			count(l->written, depths(t, mark), 1);
+			count(l->written, d, 1);
 		WRITE_ONCE(l->mark[lba + i], becomes);
 	}
 	WRITE_ONCE(l->clock, READ_ONCE(l->clock) + n);
@@ -448,6 +443,23 @@ u32 lz_life_group(int rate, u32 groups)
 }
 
 /**
+ * lz_life_class - where blocks are to lie that users write
+ * @l: all blocks
+ * @lba: the first
+ * @n: how many, at least 1
+ * @class: lifetime class they come with
+ * @groups: how many groups there are
+ *
+ * Return: a zone class: that of the hint, if it is worth anything, or a group.
+ */
+u8 lz_life_class(const struct lz_life *l, u64 lba, u32 n, u8 class, u32 groups)
+{
+	if (lz_ordered(class) && READ_ONCE(l->trusted))
+		return class;
+	return LZ_CLASS_GROUP + lz_life_group(lz_life_ask(l, lba, n, class), groups);
+}
+
+/**
  * lz_life_add - blocks were written to a zone
  * @l: all blocks
  * @sum: of the zone
@@ -460,10 +472,11 @@ void lz_life_add(const struct lz_life *l, struct lz_life_sum *sum, u64 lba, u32 
 
 	for (; n; n--, lba++) {
 		u16 mark = READ_ONCE(l->mark[lba]);
-		struct depths d = depths(t, mark);
+		struct depths d;
 
 		if (!mark)
 			continue;
+		d = depths(t, mark);
 		sum->n++;
 		sum->recent += t.recent - d.recent;
 		if (d.hint)

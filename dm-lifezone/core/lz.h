@@ -746,7 +746,6 @@ bool lz_zone_landed(struct lz *lz, const struct lz_write *w, u64 addr);
 u32 lz_zones_lost(const struct lz *lz);
 void lz_zones_uncur(struct lz *lz, const struct lz_zone *z);
 void lz_zones_part(struct lz *lz);
-void lz_zones_replace(struct lz *lz);
 struct lz_open *lz_open_slot(struct lz *lz, struct lz_zone *z, bool gc);
 void lz_open_release(struct lz *lz, struct lz_zone *z);
 void lz_zones_step(struct lz *lz);

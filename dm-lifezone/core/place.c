@@ -107,20 +107,10 @@ static const struct lz_rule lz_rules[LZ_NR_POLICIES][2] = {
 			.split = SPLIT_IF_POSSIBLE,
 		},
 	},
-	[LZ_POLICY_SLA] = {
+	/* adaptive: what is hinted as in sla; all else comes as a group. */
+	[LZ_POLICY_SLA ... LZ_POLICY_ADAPTIVE] = {
 		{
 			/* Strongly lifetime based: equal or new. */
-			.rank = { [REL_SELF] = 5, [REL_EQUAL] = 5 },
-			.split = SPLIT_IF_POSSIBLE,
-		},
-		{
-			.rank = { [REL_SELF] = 5, [REL_EQUAL] = 5 },
-			.split = SPLIT_IF_POSSIBLE,
-		},
-	},
-	/* What is hinted as in sla; all else comes as a group. */
-	[LZ_POLICY_ADAPTIVE] = {
-		{
 			.rank = { [REL_SELF] = 5, [REL_EQUAL] = 5 },
 			.split = SPLIT_IF_POSSIBLE,
 		},

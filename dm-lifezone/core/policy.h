@@ -155,6 +155,12 @@ struct lz_place_out {
 
 void lz_place(const struct lz_place_in *in, struct lz_place_out *out);
 
+/* Is an open zone idle, that was last written @age blocks ago, on a device of @blocks? */
+static inline bool lz_idle(u64 age, u64 blocks)
+{
+	return age > blocks / 32;
+}
+
 /* The rule that LZ_VICTIM_AUTO stands for. */
 enum lz_victim lz_victim_rule(enum lz_victim how, enum lz_policy policy);
 /*

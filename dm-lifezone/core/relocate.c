@@ -161,8 +161,9 @@ static void sort_entries(struct lz *lz)
 		gc->by_class[at[gc->class[i]]++] = gc->ent[i];
 	swap(gc->ent, gc->by_class);
 	/* Each class now begins where the one before it ended. */
-	for (i = LZ_NR_ZONE_CLASSES; i--;)
-		memset(gc->class + (i ? at[i - 1] : 0), i, at[i] - (i ? at[i - 1] : 0));
+	memset(gc->class, 0, at[0]);
+	for (i = 1; i < LZ_NR_ZONE_CLASSES; i++)
+		memset(gc->class + at[i - 1], i, at[i] - at[i - 1]);
 }
 
 /* Takes over the entries of the summary read; false: it does not check. */

@@ -147,7 +147,7 @@ void lz_open_release(struct lz *lz, struct lz_zone *z)
 	lz->nr_open--;
 }
 
-/* lz_zones_uncur - no class writes to @z any more. Caller holds place_lock. */
+/* lz_zones_uncur - no class writes to @z any more; NULL: to any. Caller holds place_lock. */
 void lz_zones_uncur(struct lz *lz, const struct lz_zone *z)
 {
 	u32 i;
@@ -155,7 +155,7 @@ void lz_zones_uncur(struct lz *lz, const struct lz_zone *z)
 	for (i = 0; i < 2 * LZ_NR_ZONE_CLASSES; i++) {
 		struct lz_zone **cur = &lz->cur[i / LZ_NR_ZONE_CLASSES][i % LZ_NR_ZONE_CLASSES];
 
-		if (*cur == z)
+		if (!z || *cur == z)
 			WRITE_ONCE(*cur, NULL);
 	}
 }
@@ -174,15 +174,6 @@ void lz_zones_part(struct lz *lz)
 			WRITE_ONCE(lz->cur[0][i], NULL);
 	}
 	spin_unlock_irqrestore(&lz->place_lock, flags);
-}
-
-/* lz_zones_replace - everybody asks placement again. Caller holds place_lock. */
-void lz_zones_replace(struct lz *lz)
-{
-	u32 i;
-
-	for (i = 0; i < 2 * LZ_NR_ZONE_CLASSES; i++)
-		WRITE_ONCE(lz->cur[i / LZ_NR_ZONE_CLASSES][i % LZ_NR_ZONE_CLASSES], NULL);
 }
 
 static struct lz_zone *open_new(struct lz *lz, u8 class, bool gc)
@@ -210,13 +201,11 @@ static bool budget_allows(struct lz *lz, bool gc)
 	return lz->nr_open + (other ? 0 : 1) < lz->data_slots;
 }
 
-#define LZ_IDLE_PART	32u	/* of the blocks of the device */
-
-/* Have as many blocks been written to others that no more may be coming? Caller holds z->lock. */
+/* Caller holds z->lock. */
 static bool is_idle(struct lz *lz, const struct lz_zone *z)
 {
 	return z->done && z->done == z->resv &&
-		atomic64_read(&lz->write_seq) - z->seq > lz->si.logical_blocks / LZ_IDLE_PART;
+		lz_idle(atomic64_read(&lz->write_seq) - z->seq, lz->si.logical_blocks);
 }
 
 /* Finds the zone @class is to write to. 0: cur is set, or may be by now. */

@@ -22,10 +22,15 @@ static void life_exit(struct kunit *test)
 		lz_life_exit(test->priv);
 }
 
+static void write_as(struct lz_life *l, u64 lba, u32 n, u8 class)
+{
+	if (lz_life_write(l, lba, n, class))
+		lz_life_measure(l);
+}
+
 static void write(struct lz_life *l, u64 lba)
 {
-	if (lz_life_write(l, lba, 1, LZ_CLASS_NOT_SET))
-		lz_life_measure(l);
+	write_as(l, lba, 1, LZ_CLASS_NOT_SET);
 }
 
 static int rate(const struct lz_life *l, u64 lba)
@@ -219,9 +224,9 @@ static void life_groups(struct kunit *test)
  * Files of 100 blocks that live for a fixed time by their hint, of which there are four: each
  * lives twice as long as the one before. @shuffle: hints say nothing.
  */
-static void files(struct kunit *test, struct lz_life *l, bool shuffle, u32 writes)
+static void files(struct lz_life *l, bool shuffle, u32 writes)
 {
-	u32 state = 13, at[4] = {}, turn, i, n;
+	u32 state = 13, at[4] = {}, turn, i;
 
 	for (turn = 0; writes; turn++) {
 		/* A file of a kind is written over the one that has lived for eight of its kind. */
@@ -230,11 +235,8 @@ static void files(struct kunit *test, struct lz_life *l, bool shuffle, u32 write
 		u8 class = LZ_CLASS_SHORT + (shuffle ? ram_random(&state, 4) : kind);
 
 		lz_life_discard(l, lba, 100);
-		for (i = 0; i < 100; i += n) {
-			n = 25;
-			if (lz_life_write(l, lba + i, n, class))
-				lz_life_measure(l);
-		}
+		for (i = 0; i < 100; i += 25)
+			write_as(l, lba + i, 25, class);
 		writes -= min(writes, 100u);
 	}
 }
@@ -245,7 +247,7 @@ static void life_hints(struct kunit *test)
 	struct lz_life *l = life(test);
 	u32 kind;
 
-	files(test, l, false, 20 * BLOCKS);
+	files(l, false, 20 * BLOCKS);
 	KUNIT_EXPECT_TRUE(test, l->trusted);
 	/* Blocks of 800 writes' life, 1,600, ...: just written, or to be written next. */
 	for (kind = 0; kind < 3; kind++) {
@@ -261,7 +263,7 @@ static void life_shuffled_hints(struct kunit *test)
 {
 	struct lz_life *l = life(test);
 
-	files(test, l, true, 20 * BLOCKS);
+	files(l, true, 20 * BLOCKS);
 	KUNIT_EXPECT_FALSE(test, l->trusted);
 }
 
@@ -275,7 +277,7 @@ static void life_time_left(struct kunit *test)
 	struct lz_life_sum young[2] = {};
 	int r[2], i;
 
-	files(test, l, false, 20 * BLOCKS);
+	files(l, false, 20 * BLOCKS);
 	for (i = 0; i < 2; i++) {
 		u64 lba = 9000 + 100 * i;
 
@@ -362,8 +364,7 @@ static void life_long_writes(struct kunit *test)
 		u64 lba = ram_random(&state, 10) ? 25 * ram_random(&state, HOT / 25) :
 			ram_random(&state, BLOCKS - 25);
 
-		if (lz_life_write(l, lba, 25, LZ_CLASS_NOT_SET))
-			lz_life_measure(l);
+		write_as(l, lba, 25, LZ_CLASS_NOT_SET);
 	}
 	KUNIT_EXPECT_EQ(test, l->clock, 11ull * BLOCKS);
 	KUNIT_EXPECT_LT(test, abs(mean(l, 0, HOT) - 1068), OCTAVE / 4);
@@ -378,15 +379,15 @@ static void life_long_writes(struct kunit *test)
 static void life_discards(struct kunit *test)
 {
 	struct lz_life *l = life(test);
-	u32 state = 12, i, from;
+	u32 state = 12, i, from, b;
 	int r;
 
 	for (i = 0; i < 40; i++) {
 		from = HOT + i % 8 * HOT;
 		lz_life_discard(l, from, HOT);
 		KUNIT_ASSERT_FALSE(test, lz_life_rate(l, from + HOT - 1, &r));
-		for (from -= HOT; from < HOT + i % 8 * HOT; from++)
-			write(l, from + HOT);
+		for (b = 0; b < HOT; b++)
+			write(l, from + b);
 	}
 	KUNIT_EXPECT_GT(test, mean(l, HOT, HOT), OCTAVE);
 	KUNIT_EXPECT_LT(test, mean(l, 8 * HOT, HOT), 0);

@@ -44,11 +44,6 @@ static void adaptive_exit(struct sim *s)
 	free(a->mean);
 }
 
-static u32 group_of(const struct adaptive *a, int rate)
-{
-	return LZ_CLASS_GROUP + lz_life_group(rate, a->groups);
-}
-
 /* Zones that what is in use would not fill. */
 static u32 spare_zones(const struct sim *s)
 {
@@ -63,11 +58,9 @@ static u32 spare_zones(const struct sim *s)
 static u32 adaptive_user(struct sim *s, u32 lba, u32 old)
 {
 	struct adaptive *a = s->priv;
-	u32 stream = s->req.class;
+	u32 stream = lz_life_class(&a->l, lba, 1, s->req.class, a->groups);
 
 	(void)old;
-	if (!lz_ordered(s->req.class) || !a->l.trusted)
-		stream = group_of(a, lz_life_ask(&a->l, lba, 1, s->req.class));
 	if (lz_life_write(&a->l, lba, 1, s->req.class)) {
 		lz_life_measure(&a->l);
 		a->groups = lz_life_groups(spare_zones(s), s->setup.max_open);
@@ -82,7 +75,7 @@ static u32 adaptive_move(struct sim *s, u32 lba, u32 old)
 
 	(void)old;
 	lz_life_rate(&a->l, lba, &rate);
-	return SIM_GC_STREAMS + group_of(a, rate);
+	return SIM_GC_STREAMS + LZ_CLASS_GROUP + lz_life_group(rate, a->groups);
 }
 
 static u32 adaptive_choose(struct sim *s, u32 stream)

@@ -287,11 +287,7 @@ struct load *load_new(const char *text, u32 blocks, u64 seed, const char **why)
 	} else if (strcmp(text, "uniform")) {
 		*why = "not a load: uniform, zipf:0.01 to zipf:10, moving:WRITES, ... (--list)";
 	}
-	if ((zipf && !*why && !zipf_init(l, x)) || (l->kind == LSM && !*why && !l->lsm)) {
-		load_free(l);
-		return NULL;
-	}
-	if (*why) {
+	if (*why || (zipf && !zipf_init(l, x)) || (l->kind == LSM && !l->lsm)) {
 		load_free(l);
 		return NULL;
 	}

@@ -267,20 +267,14 @@ static bool overlaps(const struct file *f, double from, double to)
 	return f->from < to && f->to > from;
 }
 
-/* May what is in @level between *@from and *@to be merged? These become what that spans. */
-static bool spanned(const struct lsm *t, u32 level, double *from, double *to)
+/* Is nothing in @level between @from and @to read by a merge? */
+static bool unread(const struct lsm *t, u32 level, double from, double to)
 {
-	double a = *from, b = *to;
 	const struct file *f;
 
-	for (f = t->level[level]; f; f = f->next) {
-		if (!overlaps(f, a, b))
-			continue;
-		if (f->reader)
+	for (f = t->level[level]; f; f = f->next)
+		if (overlaps(f, from, to) && f->reader)
 			return false;
-		*from = fmin(*from, f->from);
-		*to = fmax(*to, f->to);
-	}
 	return true;
 }
 
@@ -319,9 +313,7 @@ static struct file *give(struct lsm *t, u32 level)
 	struct file *f, *first = NULL;
 
 	for (f = t->level[level]; f; f = f->next) {
-		double from = f->from, to = f->to;
-
-		if (f->reader || !spanned(t, level + 1, &from, &to))
+		if (f->reader || !unread(t, level + 1, f->from, f->to))
 			continue;
 		if (!first)
 			first = f;
@@ -337,15 +329,7 @@ static struct file *give(struct lsm *t, u32 level)
 
 static bool l0_ready(const struct lsm *t)
 {
-	const struct file *f;
-	double from = 0, to = t->keys;
-
-	if (t->nr_l0 < L0_MERGE)
-		return false;
-	for (f = t->level[0]; f; f = f->next)
-		if (f->reader)
-			return false;
-	return spanned(t, 1, &from, &to);
+	return t->nr_l0 >= L0_MERGE && unread(t, 0, 0, t->keys) && unread(t, 1, 0, t->keys);
 }
 
 /* How much a level is in need of a merge, from 1 on. */
@@ -370,15 +354,15 @@ static bool merge_begin(struct lsm *t, struct job *j)
 				best = level;
 		if (best == LEVELS)
 			return true;
+		tried[best] = true;
 		if (!best && l0_ready(t))
 			return merge(t, j, 0, NULL);
-		/* It waits for level 1, which is not to be kept busy then. */
-		if (!best)
-			tried[1] = true;
-		tried[best] = true;
 		f = best ? give(t, best) : NULL;
 		if (f)
 			return merge(t, j, best, f);
+		/* It waits for level 1, which is not to be kept busy then. */
+		if (!best)
+			tried[1] = true;
 	}
 }
 

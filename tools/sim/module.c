@@ -9,8 +9,6 @@
  */
 #include "sim.h"
 
-#define IDLE_PART	32u	/* a zone is idle after this part of the blocks was written */
-
 static u32 module_user(struct sim *s, u32 lba, u32 old)
 {
 	(void)lba;
@@ -65,7 +63,7 @@ u32 sim_choose(struct sim *s, u32 stream, enum lz_policy policy)
 		zone[in.n] = i;
 		cand[in.n++] = (struct lz_place_zone){
 			sim_class(z->stream), sim_is_gc(z->stream),
-			z->wp && s->clock - z->written > s->setup.blocks / IDLE_PART,
+			z->wp && lz_idle(s->clock - z->written, s->setup.blocks),
 			s->setup.cap - z->wp,
 		};
 	}
@@ -110,9 +108,12 @@ bool sim_reset_due(struct sim *s, u32 zone)
 
 static double module_score(struct sim *s, u32 zone)
 {
-	int rate = lz_victim_age_rate(s->clock - s->z[zone].written, s->setup.blocks);
+	enum lz_victim how = lz_victim_rule(s->setup.o.victim, LZ_POLICY_WLA);
+	int rate = 0;
 
-	return sim_victim(s, zone, lz_victim_rule(s->setup.o.victim, LZ_POLICY_WLA), rate);
+	if (how == LZ_VICTIM_MDC)
+		rate = lz_victim_age_rate(s->clock - s->z[zone].written, s->setup.blocks);
+	return sim_victim(s, zone, how, rate);
 }
 
 #define MODULE_POLICY(n, d)							\
