@@ -334,14 +334,17 @@ static void probe(struct lz_life *l, struct ticks t, u32 n)
  */
 int lz_life_ask(const struct lz_life *l, u64 lba, u32 n, u8 class)
 {
-	u32 step = DIV_ROUND_UP(n, ASKED), i, asked = 0;
+	u32 step = DIV_ROUND_UP(n, ASKED), i = 0;
 	struct ticks t = now(l);
-	int sum = 0;
+	int sum = 0, asked = 0;
 
-	for (i = 0; i < n; i += step, asked++)
+	do {
 		sum += rate_at(l, written_depths(l, depths(t, READ_ONCE(l->mark[lba + i])),
 						 lba + i, class));
-	return sum / (int)asked;
+		asked++;
+		i += step;
+	} while (i < n);
+	return sum / asked;
 }
 
 /**
