@@ -251,7 +251,9 @@ static bool telling(const struct lz_life *l, const int *rate)
 	for (j = 0; j < LZ_LIFE_HINTS; j++) {
 		u32 column = LZ_LIFE_BINS + j;
 
-		if (add_up(l->seen, 0, LZ_LIFE_BINS, column, column + 1) < PRIOR)
+		/* What dies at once is seldom seen, but has been written. */
+		if (add_up(l->seen, 0, LZ_LIFE_BINS, column, column + 1) +
+		    add_up(l->written, 0, LZ_LIFE_BINS, column, column + 1) < PRIOR)
 			continue;
 		low = n ? min(low, rate[j]) : rate[j];
 		high = n ? max(high, rate[j]) : rate[j];

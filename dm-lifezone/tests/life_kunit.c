@@ -267,6 +267,25 @@ static void life_shuffled_hints(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, l->trusted);
 }
 
+/* A log is written over and over, files of three hints all live as long: the log's tells. */
+static void life_short_alone(struct kunit *test)
+{
+	struct lz_life *l = life(test);
+	u32 turn, i;
+
+	for (turn = 0; turn < 40 * BLOCKS / 100; turn++) {
+		u32 lba = 100 + turn % (BLOCKS / 100 - 1) * 100;
+
+		lz_life_discard(l, lba, 100);
+		for (i = 0; i < 100; i += 20) {
+			write_as(l, lba + i, 20, LZ_CLASS_MEDIUM + turn % 3);
+			lz_life_discard(l, 0, 5);
+			write_as(l, 0, 5, LZ_CLASS_SHORT);
+		}
+	}
+	KUNIT_EXPECT_TRUE(test, l->trusted);
+}
+
 /*
  * Time left, not how likely the end is now: files that have just been written do not die
  * soon, but a zone of them has no longer to live than they have.
@@ -412,6 +431,7 @@ static struct kunit_case life_cases[] = {
 	KUNIT_CASE(life_discards),
 	KUNIT_CASE(life_hints),
 	KUNIT_CASE(life_shuffled_hints),
+	KUNIT_CASE(life_short_alone),
 	KUNIT_CASE(life_time_left),
 	KUNIT_CASE(life_groups),
 	KUNIT_CASE(life_group_numbers),
