@@ -22,8 +22,8 @@ struct sim_args {
 };
 
 enum {
-	OPT_ZONES = 0x100, OPT_CAP, OPT_BLOCKS, OPT_OPEN, OPT_GC, OPT_FILLS, OPT_SKIP, OPT_SEED,
-	OPT_SEEDS, OPT_JSON, OPT_LIST,
+	OPT_ZONES = 0x100, OPT_CAP, OPT_BLOCKS, OPT_OPEN, OPT_GC, OPT_SLOPE, OPT_EXCLUSIVE, OPT_FILLS, OPT_SKIP,
+	OPT_SEED, OPT_SEEDS, OPT_JSON, OPT_LIST,
 };
 
 static const struct argp_option sim_options[] = {
@@ -36,6 +36,11 @@ static const struct argp_option sim_options[] = {
 	{ "blocks", OPT_BLOCKS, "N", 0, "logical blocks (1953125)", 0 },
 	{ "max-open", OPT_OPEN, "N", 0, "zones open at a time (14)", 0 },
 	{ "gc-start", OPT_GC, "N", 0, "GC runs while fewer zones are free (4)", 0 },
+	{ "gc-slope", OPT_SLOPE, "N", 0,
+	  "and takes a zone only with more than 100 - N x (per cent missing) per cent garbage (any)",
+	  0 },
+	{ "exclusive", OPT_EXCLUSIVE, NULL, 0,
+	  "files of a store written at the same time do not share a zone, as in ZenFS", 0 },
 	{ "fills", OPT_FILLS, "N", 0, "write N times the blocks there are (10)", 0 },
 	{ "skip", OPT_SKIP, "N", 0, "and count after as many (half of that)", 0 },
 	{ "seed", OPT_SEED, "S", 0, "of what is drawn (1)", 0 },
@@ -120,10 +125,16 @@ static error_t parse_sim(int key, char *arg, struct argp_state *state)
 		a->setup.blocks = number(state, "blocks", arg, 1000, SIM_NOWHERE - 1);
 		return 0;
 	case OPT_OPEN:
-		a->setup.max_open = number(state, "max-open", arg, 2, SIM_STREAMS);
+		a->setup.max_open = number(state, "max-open", arg, 2, SIM_OPEN_MAX);
 		return 0;
 	case OPT_GC:
 		a->setup.gc_start = number(state, "gc-start", arg, 2, 1u << 20);
+		return 0;
+	case OPT_SLOPE:
+		a->setup.gc_slope = number(state, "gc-slope", arg, 1, 100);
+		return 0;
+	case OPT_EXCLUSIVE:
+		a->setup.exclusive = true;
 		return 0;
 	case OPT_FILLS:
 		a->fills = number(state, "fills", arg, 1, 100000);
@@ -170,6 +181,9 @@ static int run(const struct sim_args *a, const struct sim_policy *p, const char 
 		complain(load, "%s", why ? why : strerror(-err));
 		return err;
 	}
+	/* All of a load that ends counts. */
+	if (load_ends(s.load))
+		skip = 0;
 	err = sim_run(&s, skip);
 	n = s.n;
 	if (!err)
@@ -199,8 +213,11 @@ static int run(const struct sim_args *a, const struct sim_policy *p, const char 
 										  wa));
 	put_u64(o, "victims", s.n.victims - n.victims);
 	put_u64(o, "erased_zones", s.n.erased - n.erased);
+	put_u64(o, "erased_short", s.n.erased_short - n.erased_short);
 	put_u64(o, "finished_zones", s.n.finished - n.finished);
 	put_u64(o, "fallback_blocks", s.n.fallback - n.fallback);
+	put_u64(o, "zones_in_use", setup.zones - s.nr_free);
+	put_u64(o, "blocks_in_use", s.mapped);
 	out_row(out, o);
 	sim_exit(&s);
 	return 0;

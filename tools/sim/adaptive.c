@@ -47,25 +47,20 @@ static void adaptive_exit(struct sim *s)
 /* Zones that what is in use would not fill. */
 static u32 spare_zones(const struct sim *s)
 {
-	u64 valid = 0;
-	u32 i;
-
-	for (i = 0; i < s->setup.zones; i++)
-		valid += s->z[i].valid;
-	return s->setup.zones - valid / s->setup.cap;
+	return s->setup.zones - s->mapped / s->setup.cap;
 }
 
 static u32 adaptive_user(struct sim *s, u32 lba, u32 old)
 {
 	struct adaptive *a = s->priv;
-	u32 stream = lz_life_class(&a->l, lba, 1, s->req.class, a->groups);
+	u8 class = lz_life_class(&a->l, lba, 1, s->req.class, a->groups);
 
 	(void)old;
 	if (lz_life_write(&a->l, lba, 1, s->req.class)) {
 		lz_life_measure(&a->l);
 		a->groups = lz_life_groups(spare_zones(s), s->setup.max_open);
 	}
-	return stream;
+	return sim_stream(s, class);
 }
 
 static u32 adaptive_move(struct sim *s, u32 lba, u32 old)

@@ -18,8 +18,9 @@ static void zone_free(struct sim *s, u32 zone)
 
 static void zone_erase(struct sim *s, u32 zone)
 {
-	zone_free(s, zone);
 	s->n.erased++;
+	s->n.erased_short += s->p->choose && sim_class(s->z[zone].stream) == LZ_CLASS_SHORT;
+	zone_free(s, zone);
 }
 
 /* @zone takes no more blocks. */
@@ -53,6 +54,7 @@ static void kill(struct sim *s, u32 lba, u32 addr)
 	if (s->p->dead)
 		s->p->dead(s, lba, addr);
 	s->map[lba] = SIM_NOWHERE;
+	s->mapped--;
 	if (--z->valid)
 		return;
 	if (z->state == SIM_FULL)
@@ -119,6 +121,7 @@ static void put(struct sim *s, u32 lba, u32 stream)
 	z = &s->z[s->open[stream]];
 	addr = s->open[stream] * s->setup.cap + z->wp++;
 	s->lba[addr] = lba;
+	s->mapped += s->map[lba] == SIM_NOWHERE;
 	s->map[lba] = addr;
 	z->valid++;
 	z->written = s->clock;
@@ -135,16 +138,28 @@ double sim_victim(const struct sim *s, u32 zone, enum lz_victim how, int rate)
 	return lz_victim_score(how, z->valid, s->setup.cap, s->clock - z->written, rate);
 }
 
+/* How many valid blocks a victim may have, and one more. */
+static u32 most_valid(const struct sim *s)
+{
+	const struct sim_setup *a = &s->setup;
+	double part;
+
+	if (!a->gc_slope || s->nr_free < SIM_RESERVE)
+		return a->cap;
+	part = a->gc_slope * ((double)a->gc_start - s->nr_free) / a->zones;
+	return part < 1 ? part * a->cap : a->cap;
+}
+
 static u32 pick(struct sim *s)
 {
-	u32 best = SIM_NOWHERE, i;
+	u32 best = SIM_NOWHERE, most = most_valid(s), i;
 	double top = 0;
 
 	for (i = 0; i < s->setup.zones; i++) {
 		const struct sim_zone *z = &s->z[i];
 		double score;
 
-		if (z->state != SIM_FULL || z->valid == s->setup.cap)
+		if (z->state != SIM_FULL || z->valid >= most)
 			continue;
 		score = s->p->score(s, i);
 		if (best == SIM_NOWHERE || score > top) {
@@ -155,14 +170,13 @@ static u32 pick(struct sim *s)
 	return best;
 }
 
-static void clean(struct sim *s)
+/* False: there is no victim. */
+static bool clean(struct sim *s)
 {
 	u32 victim = pick(s), off;
 
-	if (victim == SIM_NOWHERE) {
-		s->broken = true;
-		return;
-	}
+	if (victim == SIM_NOWHERE)
+		return false;
 	s->n.victims++;
 	if (s->p->cleaned)
 		s->p->cleaned(s, victim);
@@ -178,6 +192,7 @@ static void clean(struct sim *s)
 		s->n.copied++;
 	}
 	zone_erase(s, victim);
+	return true;
 }
 
 static void user_write(struct sim *s, u32 lba)
@@ -188,9 +203,12 @@ static void user_write(struct sim *s, u32 lba)
 		kill(s, lba, old);
 	/* It may be GC that opens the zone. */
 	if (s->open[stream] == SIM_NOWHERE)
-		while (s->nr_free < s->setup.gc_start && !s->broken)
-			clean(s);
+		while (s->nr_free < s->setup.gc_start && !s->broken && clean(s))
+			;
 	put(s, lba, stream);
+	/* The zone is there for others. */
+	if (s->req.last && s->setup.exclusive)
+		s->open[stream] = SIM_NOWHERE;
 	s->clock++;
 	s->n.user++;
 }
@@ -213,7 +231,7 @@ int sim_run(struct sim *s, u64 writes)
 
 	while (s->n.user < end) {
 		if (!load_next(s->load, &s->req))
-			return -ENODATA;
+			return load_ended(s->load) ? 0 : -ENODATA;
 		if (s->req.discard)
 			user_discard(s, s->req.lba, s->req.n);
 		else
@@ -251,7 +269,7 @@ const char *sim_check(const struct sim *s)
 		nr_open += z->state == SIM_OPEN;
 		nr_free += z->state == SIM_FREE;
 	}
-	if (found != mapped)
+	if (found != mapped || mapped != s->mapped)
 		return "blocks are mapped to zones that do not hold them";
 	if (nr_open != s->nr_open || nr_open > s->setup.max_open)
 		return "another number of zones is open than is counted, or allowed";
@@ -294,12 +312,13 @@ int sim_init(struct sim *s, const struct sim_policy *p, const struct sim_setup *
 	     const char *load, u64 writes, const char **why)
 {
 	u64 all = (u64)setup->zones * setup->cap;
+	u64 reserve = setup->gc_slope ? SIM_RESERVE : setup->gc_start;
 	int err = -ENOMEM;
 	u32 i;
 
 	*s = (struct sim){ .p = p, .setup = *setup };
 	*why = NULL;
-	if (all >= SIM_NOWHERE || setup->blocks + (setup->gc_start + 2ull) * setup->cap > all) {
+	if (all >= SIM_NOWHERE || setup->blocks + (reserve + 2) * setup->cap > all) {
 		*why = "too few zones for so many blocks, or 2^32 blocks and more";
 		return -EINVAL;
 	}

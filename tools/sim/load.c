@@ -40,6 +40,7 @@ enum kind { UNIFORM, ZIPF, MOVING, NR_TURNS, JOURNAL = NR_TURNS, LSM };
  * @period: MOVING: writes until the hot blocks move on
  * @head: JOURNAL: writes to it so far
  * @lsm: LSM: the store
+ * @ends: it is only filled
  */
 struct load {
 	struct rnd r;
@@ -57,6 +58,7 @@ struct load {
 	u64 period;
 	u64 head;
 	struct lsm *lsm;
+	bool ends;
 };
 
 const char *const load_docs[] = {
@@ -67,6 +69,7 @@ const char *const load_docs[] = {
 	"switch          uniform, zipf:0.99 and moving in turns, one for each fill",
 	"lsm[:M[:LIVE[:HINTS]]]  leveled store: multiplier (10), per cent in use (75), none, files",
 	"                or blocks: its hints left out, or shuffled",
+	"fill[:M[:BLOCKS[:HINTS]]]  such a store filled from nothing: BLOCKS put (half of them)",
 	NULL
 };
 
@@ -227,31 +230,42 @@ static bool named(const char *text, const char *name, double min, double max, do
 	return end > text + n + 1 && !*end && *number >= min && *number <= max;
 }
 
-/* "lsm" with what may follow. */
+/* "lsm" or "fill" with what may follow. */
 static struct lsm *lsm_named(const char *text, u32 blocks, u64 seed, const char **why)
 {
 	static const char *const hints[] = {
 		[LSM_HINTS] = "", [LSM_NONE] = ":none", [LSM_FILES] = ":files",
 		[LSM_BLOCKS] = ":blocks",
 	};
-	double multiplier = 10, live = 75;
-	const char *at = text + 3;
+	bool fill = *text == 'f';
+	struct lsm_setup setup = { .blocks = blocks, .multiplier = 10, .seed = seed };
+	double number = fill ? blocks / 2 : 75;
+	const char *at = text + strlen(fill ? "fill" : "lsm");
 	char *end;
 	u32 i;
 
 	if (*at == ':') {
-		multiplier = strtod(at + 1, &end);
+		setup.multiplier = strtod(at + 1, &end);
 		at = end > at + 1 ? end : "?";
 	}
-	if (*at == ':') {
-		live = strtod(at + 1, &end);
-		at = end > at + 1 ? end : "?";
+	if (*at == ':' && at[1] >= '0' && at[1] <= '9') {
+		number = strtod(at + 1, &end);
+		at = end;
 	}
-	for (i = 0; i < ARRAY_SIZE(hints); i++)
-		if (!strcmp(at, hints[i]) && multiplier >= 2 && multiplier <= 100 && live >= 10 &&
-		    live <= 90)
-			return lsm_new(blocks, multiplier, live / 100, i, seed, why);
-	*why = "lsm:2 to lsm:100, :10 to :90 per cent in use, :none, :files or :blocks";
+	*why = fill ? "fill:2 to fill:100, :1 to all BLOCKS put, :none, :files or :blocks" :
+		"lsm:2 to lsm:100, :10 to :90 per cent in use, :none, :files or :blocks";
+	if (!(setup.multiplier >= 2 && setup.multiplier <= 100) ||
+	    !(number >= (fill ? 1 : 10) && number <= (fill ? blocks : 90)))
+		return NULL;
+	setup.live = number / 100;
+	setup.puts = fill ? number : 0;
+	for (i = 0; i < ARRAY_SIZE(hints); i++) {
+		if (strcmp(at, hints[i]))
+			continue;
+		setup.hints = i;
+		*why = NULL;
+		return lsm_new(&setup, why);
+	}
 	return NULL;
 }
 
@@ -281,9 +295,10 @@ struct load *load_new(const char *text, u32 blocks, u64 seed, const char **why)
 		l->turns = true;
 		zipf = true;
 		x = 0.99;
-	} else if (!strncmp(text, "lsm", 3)) {
+	} else if (!strncmp(text, "lsm", 3) || !strncmp(text, "fill", 4)) {
 		l->kind = LSM;
 		l->lsm = lsm_named(text, blocks, seed, why);
+		l->ends = *text == 'f';
 	} else if (strcmp(text, "uniform")) {
 		*why = "not a load: uniform, zipf:0.01 to zipf:10, moving:WRITES, ... (--list)";
 	}
@@ -292,6 +307,16 @@ struct load *load_new(const char *text, u32 blocks, u64 seed, const char **why)
 		return NULL;
 	}
 	return l;
+}
+
+bool load_ends(const struct load *l)
+{
+	return l->ends;
+}
+
+bool load_ended(const struct load *l)
+{
+	return l->ends && lsm_ended(l->lsm);
 }
 
 void load_free(struct load *l)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A leveled LSM store under uniform updates, as RocksDB lays it out (Documentation of its
+ * A leveled LSM store under uniform puts, as RocksDB lays it out (Documentation of its
  * leveled compaction; its rule for hints: ColumnFamilyData::CalculateSSTWriteHint() of 9.10).
  *
  * What users put goes to the WAL, and when that has as much as a file into a file of level
@@ -10,9 +10,12 @@
  * when the merge or the flush that read it has ended: lives are those of real files, and
  * depend on nothing but the keys.
  *
- * Keys are numbers, one a block. A file has a range of them and how many it holds, evenly; the
- * last level holds every key once. So a merge into it writes as much as it found there, and
- * one further up what is left of two evenly filled ranges without doubles.
+ * Keys are numbers, one a block. A file has a range of them and how many it holds, evenly, and
+ * a merge writes what is left of two evenly filled ranges without doubles. A store that is
+ * updated has the last level filled first, with every key once, and the others then; its
+ * levels are as large as the last one makes them. One that is filled from nothing has those of
+ * RocksDB's defaults, from 256 MiB on, and the last of them takes whatever comes; there is one
+ * merge at a time then and puts wait for level 0 alone, so that levels outgrow their targets.
  *
  * Files are given their blocks by next fit, in one piece where there is room, as file systems
  * do that are told the size before.
@@ -25,10 +28,12 @@
 
 #define FILE_BLOCKS	1024u
 #define LEVELS		16u
-#define L0_MERGE	4u	/* files of level 0 that are merged */
+#define L0_MERGE	4u	/* files of level 0 that are merged; level 1 is as large */
+#define FILL_LEVELS	6u	/* below 0, of a store that is filled */
 #define L0_STOP		8u	/* and at which puts wait */
 #define PUTS_STOP	1.1	/* and a level, as a part of its target */
-#define MERGES		4u
+#define FILL_L0_STOP	36u	/* when a store is filled; for levels puts do not wait then */
+#define MERGES		4u	/* at a time; one when a store is filled */
 #define JOBS		(MERGES + 2)	/* the flush and the WAL */
 #define FLUSH		MERGES
 #define WAL		(MERGES + 1)
@@ -79,6 +84,10 @@ struct job {
  * @nr_free: free blocks
  * @keys: there are
  * @levels: and levels below 0
+ * @puts: blocks that may still be put
+ * @merges: merges at a time
+ * @l0_stop: files of level 0 at which puts wait
+ * @puts_stop: and how large a level, as a part of its target
  * @fill: level that is filled for a beginning; 0: all are
  * @target: of each (blocks)
  * @size: and how much it holds
@@ -89,6 +98,7 @@ struct job {
  * @turn: whose turn it is
  * @left: blocks of it
  * @dying: files to be discarded
+ * @wals: WALs written
  * @full: a WAL that waits for the flush
  * @flushed: and that which is flushed now
  * @seen: hints of files written before
@@ -103,6 +113,10 @@ struct lsm {
 	u32 nr_free;
 	double keys;
 	u32 levels;
+	u64 puts;
+	u32 merges;
+	u32 l0_stop;
+	double puts_stop;
 	u32 fill;
 	double target[LEVELS];
 	u64 size[LEVELS];
@@ -113,6 +127,7 @@ struct lsm {
 	u32 turn;
 	u32 left;
 	struct file *dying;
+	u32 wals;
 	struct file *full;
 	struct file *flushed;
 	u8 seen[HINTS_SEEN];
@@ -383,13 +398,13 @@ static bool wal_begin(struct lsm *t)
 	struct job *j = &t->job[WAL];
 	u32 level;
 
-	if (j->active || t->full || t->nr_l0 >= L0_STOP)
+	if (j->active || t->full || t->nr_l0 >= t->l0_stop || !t->puts)
 		return true;
 	/* Puts wait for merges that cannot keep up. */
 	for (level = 1; level < t->levels; level++)
-		if (score(t, level) > PUTS_STOP)
+		if (score(t, level) > t->puts_stop)
 			return true;
-	j->out = file_new(t, FILE_BLOCKS, 0, t->keys, LZ_CLASS_SHORT);
+	j->out = file_new(t, min_t(u64, FILE_BLOCKS, t->puts), 0, t->keys, LZ_CLASS_SHORT);
 	j->active = j->out;
 	return j->out;
 }
@@ -402,7 +417,7 @@ static bool jobs_begin(struct lsm *t)
 	if (t->fill)
 		return t->job[0].active ||
 			job_writes(t, &t->job[0], t->target[t->fill], 0, t->keys, t->fill);
-	for (i = 0; i < MERGES; i++)
+	for (i = 0; i < t->merges; i++)
 		if (!t->job[i].active && !merge_begin(t, &t->job[i]))
 			return false;
 	return flush_begin(t) && wal_begin(t);
@@ -429,10 +444,12 @@ static void discard(struct lsm *t, struct sim_req *req)
 static void written(struct lsm *t, struct job *j, struct file *done)
 {
 	j->active = false;
-	if (j == &t->job[WAL])
+	if (j == &t->job[WAL]) {
 		t->full = done;
-	else
+		t->wals++;
+	} else {
 		job_end(t, j, done);
+	}
 }
 
 /* Whose turn it is. NULL: nobody has anything to write. */
@@ -467,12 +484,19 @@ bool lsm_next(struct lsm *t, struct sim_req *req)
 	if (!j)
 		return false;
 	t->left--;
+	t->puts -= j == &t->job[WAL];
 	for (f = j->out; f->at == f->n; f = f->next)
 		;
 	*req = (struct sim_req){
 		.lba = f->lba[f->at++],
 		.class = t->hints == LSM_BLOCKS ? shuffled(t, f->class) : f->class,
+		.writer = t->turn,
 	};
+	/* A WAL is closed when it is deleted, and another is written by then. */
+	if (j == &t->job[WAL])
+		req->writer += t->wals % 2;
+	else
+		req->last = f->at == f->n;
 	if (f->at == f->n && !f->next) {
 		all = j->out;
 		j->out = NULL;
@@ -481,34 +505,64 @@ bool lsm_next(struct lsm *t, struct sim_req *req)
 	return true;
 }
 
-struct lsm *lsm_new(u32 blocks, double multiplier, double live, enum lsm_hints hints, u64 seed,
-		    const char **why)
+bool lsm_ended(const struct lsm *t)
+{
+	return !t->puts;
+}
+
+/* Levels of a store that is updated. False: there are too few blocks for it. */
+static bool levels_updated(struct lsm *t, const struct lsm_setup *setup)
+{
+	double last = setup->blocks * setup->live * (1 - 1 / setup->multiplier), room;
+	u32 i;
+
+	t->keys = floor(last);
+	t->puts = ~0ull;
+	t->merges = MERGES;
+	t->l0_stop = L0_STOP;
+	t->puts_stop = PUTS_STOP;
+	while (t->levels < LEVELS - 2 &&
+	       last / pow(setup->multiplier, t->levels) >= L0_MERGE * FILE_BLOCKS)
+		t->levels++;
+	for (i = 1; i <= t->levels; i++)
+		t->target[i] = last / pow(setup->multiplier, t->levels - i);
+	t->fill = t->levels;
+	/* Level 0, the WAL and its flush, and merges of a file with as many as it overlaps. */
+	room = FILE_BLOCKS * (3 * L0_STOP + MERGES * (setup->multiplier + 2));
+	return t->levels >= 2 && setup->blocks * (1 - setup->live) >= room;
+}
+
+static bool levels_filled(struct lsm *t, const struct lsm_setup *setup)
+{
+	u32 i;
+
+	t->keys = setup->puts * 1e6;
+	t->puts = setup->puts;
+	t->merges = 1;
+	t->l0_stop = FILL_L0_STOP;
+	t->puts_stop = INFINITY;
+	t->levels = FILL_LEVELS;
+	for (i = 1; i <= t->levels; i++)
+		t->target[i] = L0_MERGE * FILE_BLOCKS * pow(setup->multiplier, i - 1);
+	return setup->puts >= FILE_BLOCKS;
+}
+
+struct lsm *lsm_new(const struct lsm_setup *setup, const char **why)
 {
 	struct lsm *t = calloc(1, sizeof(*t));
-	double last = blocks * live * (1 - 1 / multiplier), room;
-	u32 i;
 
 	if (!t)
 		return NULL;
-	rnd_seed(&t->r, seed);
-	t->blocks = blocks;
-	t->nr_free = blocks;
-	t->hints = hints;
-	t->keys = floor(last);
-	while (t->levels < LEVELS - 2 &&
-	       last / pow(multiplier, t->levels) >= L0_MERGE * FILE_BLOCKS)
-		t->levels++;
-	/* Level 0, the WAL and its flush, and merges of a file with as many as it overlaps. */
-	room = FILE_BLOCKS * (3 * L0_STOP + MERGES * (multiplier + 2));
-	if (t->levels < 2 || blocks * (1 - live) < room) {
-		*why = "lsm: too few blocks for a store like this";
+	rnd_seed(&t->r, setup->seed);
+	t->blocks = setup->blocks;
+	t->nr_free = setup->blocks;
+	t->hints = setup->hints;
+	if (!(setup->puts ? levels_filled(t, setup) : levels_updated(t, setup))) {
+		*why = "too few blocks for a store like this";
 		lsm_free(t);
 		return NULL;
 	}
-	for (i = 1; i <= t->levels; i++)
-		t->target[i] = last / pow(multiplier, t->levels - i);
-	t->used = calloc(blocks, 1);
-	t->fill = t->levels;
+	t->used = calloc(t->blocks, 1);
 	if (!t->used) {
 		lsm_free(t);
 		return NULL;

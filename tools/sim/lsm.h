@@ -16,20 +16,35 @@ enum lsm_hints {
 struct lsm;
 
 /**
- * lsm_new - an empty store
+ * struct lsm_setup - what store it is
  * @blocks: logical blocks there are
  * @multiplier: by which each level is larger than the one above
- * @live: part of the blocks that its files fill in the end
+ * @live: part of the blocks that its files fill; updates without end
+ * @puts: or 0; then @live says nothing: blocks put into it, empty at first, each key drawn
+ *	from as many
  * @hints: what becomes of its hints
  * @seed: of all that is drawn
+ */
+struct lsm_setup {
+	u32 blocks;
+	double multiplier;
+	double live;
+	u32 puts;
+	enum lsm_hints hints;
+	u64 seed;
+};
+
+/**
+ * lsm_new - an empty store
+ * @setup: as said there
  * @why: set to one line if such a store cannot be
  *
  * Return: NULL with *@why set, or not: there is no memory.
  */
-struct lsm *lsm_new(u32 blocks, double multiplier, double live, enum lsm_hints hints, u64 seed,
-		    const char **why);
+struct lsm *lsm_new(const struct lsm_setup *setup, const char **why);
 void lsm_free(struct lsm *t);
-/* What comes next; false: its files have outgrown the device. */
+/* What comes next; false: all has been put, or its files have outgrown the device. */
 bool lsm_next(struct lsm *t, struct sim_req *req);
+bool lsm_ended(const struct lsm *t);
 
 #endif /* LIFEZONE_SIM_LSM_H */

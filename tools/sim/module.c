@@ -9,11 +9,16 @@
  */
 #include "sim.h"
 
+u32 sim_stream(const struct sim *s, u8 class)
+{
+	return class + (s->setup.exclusive ? SIM_OWN_STREAMS + s->req.writer * SIM_CLASSES : 0);
+}
+
 static u32 module_user(struct sim *s, u32 lba, u32 old)
 {
 	(void)lba;
 	(void)old;
-	return s->req.class;
+	return sim_stream(s, s->req.class);
 }
 
 static u32 module_move(struct sim *s, u32 lba, u32 old)
@@ -44,10 +49,21 @@ static void adopt(struct sim *s, u32 zone, u32 stream)
 	s->z[zone].stream += sim_class(stream) - sim_class(s->z[zone].stream);
 }
 
+/* Does a writer fill it, that shares with nobody? */
+static bool owned(const struct sim *s, u32 zone)
+{
+	u32 i;
+
+	for (i = SIM_OWN_STREAMS; i < SIM_STREAMS; i++)
+		if (s->open[i] == zone)
+			return true;
+	return false;
+}
+
 u32 sim_choose(struct sim *s, u32 stream, enum lz_policy policy)
 {
-	struct lz_place_zone cand[SIM_STREAMS];
-	u32 zone[SIM_STREAMS], i;
+	struct lz_place_zone cand[SIM_OPEN_MAX];
+	u32 zone[SIM_OPEN_MAX], i;
 	bool gc = sim_is_gc(stream), spent;
 	struct lz_place_in in = {
 		.policy = policy, .finish = s->setup.o.finish, .isolation = s->setup.o.isolation,
@@ -58,7 +74,7 @@ u32 sim_choose(struct sim *s, u32 stream, enum lz_policy policy)
 	for (i = 0; i < s->setup.zones && in.n < s->nr_open; i++) {
 		const struct sim_zone *z = &s->z[i];
 
-		if (z->state != SIM_OPEN)
+		if (z->state != SIM_OPEN || (s->setup.exclusive && owned(s, i)))
 			continue;
 		zone[in.n] = i;
 		cand[in.n++] = (struct lz_place_zone){

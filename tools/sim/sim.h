@@ -16,7 +16,9 @@
 #include "../../dm-lifezone/core/policy.h"
 
 #define SIM_NOWHERE	(~0u)
-#define SIM_STREAMS	64u	/* a policy may have */
+#define SIM_STREAMS	256u	/* a policy may have */
+#define SIM_OPEN_MAX	64u	/* zones open */
+#define SIM_RESERVE	4u	/* zones free without which GC takes any victim */
 
 /* --- loads ------------------------------------------------------------------- */
 
@@ -28,12 +30,16 @@ struct load;
  * @n: how many are discarded
  * @class: enum lz_class, the hint a write comes with
  * @discard: it is not a write
+ * @writer: of the file that is written, of which each writes one at a time; from 0 on
+ * @last: it is the last block of it
  */
 struct sim_req {
 	u32 lba;
 	u32 n;
 	u8 class;
 	bool discard;
+	u8 writer;
+	bool last;
 };
 
 /**
@@ -43,14 +49,17 @@ struct sim_req {
  * @seed: of all that is drawn
  * @why: set to one line about what is wrong with @text
  *
- * The first @blocks writes fill the device, each block once, in order; but for lsm.
+ * The first @blocks writes fill the device, each block once, in order; but for stores.
  *
  * Return: NULL with *@why set.
  */
 struct load *load_new(const char *text, u32 blocks, u64 seed, const char **why);
 void load_free(struct load *l);
-/* What comes next. False: there is no more. */
+/* What comes next. False: there is no more, as the load has ended or wants too many blocks. */
 bool load_next(struct load *l, struct sim_req *req);
+/* Does it end by itself? And has it? */
+bool load_ends(const struct load *l);
+bool load_ended(const struct load *l);
 /* The rate at which @lba is written now, 1 being the mean of all blocks; not known of lsm. */
 double load_rate(const struct load *l, u32 lba);
 /* Another number when rates have changed. */
@@ -91,6 +100,7 @@ struct sim_zone {
  * @copied: blocks GC moved
  * @victims: zones GC cleaned
  * @erased: zones erased, by whatever emptied them
+ * @erased_short: of these, of lifetime SHORT, by the policies of the module
  * @finished: zones finished
  * @fallback: blocks that went to another stream's zone
  */
@@ -100,6 +110,7 @@ struct sim_count {
 	u64 copied;
 	u64 victims;
 	u64 erased;
+	u64 erased_short;
 	u64 finished;
 	u64 fallback;
 };
@@ -161,6 +172,9 @@ double sim_cost_benefit(struct sim *s, u32 zone);
  * @blocks: logical blocks
  * @max_open: zones open at a time
  * @gc_start: GC runs while fewer zones are free
+ * @gc_slope: and takes only zones with more garbage, in per cent, than 100 less so many for each
+ *	per cent of the zones that are missing, until it has SIM_RESERVE zones left; 0: any
+ * @exclusive: files that are written at the same time are not to share a zone
  * @seed: of the load
  * @o: options, for the policies of the module
  */
@@ -170,6 +184,8 @@ struct sim_setup {
 	u32 blocks;
 	u32 max_open;
 	u32 gc_start;
+	u32 gc_slope;
+	bool exclusive;
 	u64 seed;
 	struct lz_options o;
 };
@@ -188,6 +204,7 @@ struct sim_setup {
  * @nr_open: zones open
  * @free: first free zone or SIM_NOWHERE
  * @nr_free: free zones
+ * @mapped: blocks in use
  * @clock: user blocks written
  * @n: counters
  * @death: by user write, the clock at the next write, or the discard, of the same block
@@ -206,6 +223,7 @@ struct sim {
 	struct sim_req req;
 	u32 free;
 	u32 nr_free;
+	u32 mapped;
 	u64 clock;
 	struct sim_count n;
 	u32 *death;
@@ -216,25 +234,32 @@ struct sim {
 int sim_init(struct sim *s, const struct sim_policy *p, const struct sim_setup *setup,
 	     const char *load, u64 writes, const char **why);
 void sim_exit(struct sim *s);
-/* @writes more user blocks. 0; -ENOSPC: GC could not free a zone; -ENODATA: no more load. */
+/*
+ * @writes more user blocks, or up to the end of the load. 0; -ENOSPC: GC could not free a zone;
+ * -ENODATA: the load wants more blocks than there are.
+ */
 int sim_run(struct sim *s, u64 writes);
 /* NULL, or what does not add up. */
 const char *sim_check(const struct sim *s);
 /*
- * The streams of the module's policies: a zone class, of users' blocks or of those GC moves.
- * sim_choose() is their @choose, with the module's own decision; and that on empty zones.
+ * The streams of the module's policies: a zone class, of users' blocks, those GC moves, or,
+ * where these are exclusive, those of a writer. sim_choose() is their @choose, with the module's own
+ * decision; and that on empty zones.
  */
-#define SIM_GC_STREAMS	32u	/* those of GC begin with this */
+#define SIM_CLASSES	24u	/* as many as LZ_NR_ZONE_CLASSES, or more */
+#define SIM_GC_STREAMS	SIM_CLASSES	/* those of GC begin with this */
+#define SIM_OWN_STREAMS	(2 * SIM_CLASSES)	/* and those of writers with this */
+u32 sim_stream(const struct sim *s, u8 class);
 u32 sim_choose(struct sim *s, u32 stream, enum lz_policy policy);
 bool sim_reset_due(struct sim *s, u32 zone);
 static inline u8 sim_class(u32 stream)
 {
-	return stream % SIM_GC_STREAMS;
+	return stream % SIM_CLASSES;
 }
 
 static inline bool sim_is_gc(u32 stream)
 {
-	return stream >= SIM_GC_STREAMS;
+	return stream / SIM_CLASSES == SIM_GC_STREAMS / SIM_CLASSES;
 }
 
 /* Opens a free zone, of which there must be one, for @stream. */
