@@ -81,6 +81,12 @@ void lz_infer_named(struct lz *lz, struct lz_open *o, u64 lba, u32 n)
 		lz_life_add(l, &o->life, lba, n);
 }
 
+/* lz_infer_emptied - nothing of what is in @o's zone is in use. Caller holds its lock. */
+void lz_infer_emptied(struct lz_open *o)
+{
+	o->life = (struct lz_life_sum){};
+}
+
 /* lz_infer_closed - @z, which was @o, takes no more writes. */
 void lz_infer_closed(struct lz_zone *z, const struct lz_open *o)
 {

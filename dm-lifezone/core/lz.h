@@ -717,6 +717,7 @@ u8 lz_infer_moved(struct lz *lz, const struct lz_zone *z, u64 lba);
 void lz_infer_written(struct lz *lz, u8 class, u64 lba, u32 n);
 void lz_infer_discarded(struct lz *lz, u64 lba, u64 n);
 void lz_infer_named(struct lz *lz, struct lz_open *o, u64 lba, u32 n);
+void lz_infer_emptied(struct lz_open *o);
 void lz_infer_closed(struct lz_zone *z, const struct lz_open *o);
 int lz_infer_zone_rate(struct lz *lz, const struct lz_zone *z, u64 age);
 void lz_infer_step(struct lz *lz);

@@ -8,7 +8,7 @@
  * for code is the order of the attempts, the same for all policies:
  *
  *   1. an open zone that the policy ranks
- *   2. for a group, an idle zone of another; else a new zone
+ *   2. an empty zone; for a group, an idle one of another; else a new zone
  *   3. the budget is spent: an open zone that the policy admits only now
  *   4. finish=mismatch, user data: finish the cheapest zone, and open a new one
  *   5. any open zone, the one nearest in lifetime; counted as a fallback
@@ -36,6 +36,9 @@
  * apart of GC output and user data: that it has survived is part of what was measured. A
  * group may have lost all it had to others; before a new zone is opened for one, the
  * zone of such a group is adopted.
+ *
+ * Empty zones. With reset=adaptive an open zone that has lost all it held is as good as a
+ * new one, whatever it was for: it is adopted, and costs no erase.
  */
 #include "policy.h"
 
@@ -249,17 +252,25 @@ static unsigned int lz_find_near(const struct lz_place_in *in, bool mixed)
 	return best.idx;
 }
 
-/* The nearest zone of a group that nothing comes to any more: it only holds a place. */
-static unsigned int lz_find_idle(const struct lz_place_in *in)
+/*
+ * A zone to adopt: an empty one, or, for @group, the nearest of a group that nothing comes
+ * to any more and that only holds a place.
+ */
+static unsigned int lz_find_adopted(const struct lz_place_in *in, bool group)
 {
 	struct lz_best best = { .idx = LZ_NO_ZONE };
 	unsigned int i;
 
 	for (i = 0; i < in->n; i++) {
 		const struct lz_place_zone *z = &in->zones[i];
+		u32 score = 0;
 
-		if (z->idle && lz_is_group(z->class) && lz_may_use(in, z))
-			lz_best_add(&best, i, lz_nearness(in->class, z->class), z->room);
+		if (z->empty)
+			score = LZ_NEAR_SAME_STREAM;
+		else if (group && z->idle && lz_is_group(z->class))
+			score = lz_nearness(in->class, z->class);
+		if (lz_may_use(in, z))
+			lz_best_add(&best, i, score, z->room);
 	}
 	return best.idx;
 }
@@ -319,13 +330,11 @@ void lz_place(const struct lz_place_in *in, struct lz_place_out *out)
 		return;
 	}
 
-	if (mixed) {
-		idx = lz_find_idle(in);
-		if (idx != LZ_NO_ZONE) {
-			lz_use(out, idx, false);
-			out->adopt = true;
-			return;
-		}
+	idx = lz_find_adopted(in, mixed);
+	if (idx != LZ_NO_ZONE) {
+		lz_use(out, idx, false);
+		out->adopt = true;
+		return;
 	}
 
 	if (in->can_open) {

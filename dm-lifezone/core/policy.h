@@ -41,7 +41,7 @@ enum lz_policy {
 	LZ_POLICY_ZENFS, LZ_POLICY_WLA, LZ_POLICY_SLA, LZ_POLICY_ADAPTIVE, LZ_NR_POLICIES,
 };
 
-enum lz_reset { LZ_RESET_EAGER, LZ_RESET_LAZY, LZ_NR_RESETS };
+enum lz_reset { LZ_RESET_EAGER, LZ_RESET_LAZY, LZ_RESET_ADAPTIVE, LZ_NR_RESETS };
 enum lz_finish { LZ_FINISH_NEVER, LZ_FINISH_MISMATCH, LZ_NR_FINISHES };
 enum lz_isolation { LZ_ISOLATION_PERSISTENT, LZ_ISOLATION_INITIAL, LZ_NR_ISOLATIONS };
 enum lz_victim {
@@ -96,12 +96,14 @@ bool lz_option_get(const struct lz_options *o, unsigned int i, const char **key,
  * @class: lifetime of the first data written to it
  * @gc: opened for GC output
  * @idle: nothing has been written to it for long
+ * @empty: all that was written to it is gone, and whoever comes may have it
  * @room: blocks that may still be reserved (blocks)
  */
 struct lz_place_zone {
 	u8 class;
 	bool gc;
 	bool idle;
+	bool empty;
 	u32 room;
 };
 
@@ -144,7 +146,7 @@ struct lz_place_in {
  * @verdict: enum lz_verdict
  * @idx: zone, for USE and FINISH
  * @fallback: the policy wanted a new zone but had to take the best-scoring open one
- * @adopt: the zone, idle in a group of its own, is of the data's from now on
+ * @adopt: the zone, empty or idle in a group of its own, is of the data's from now on
  */
 struct lz_place_out {
 	enum lz_verdict verdict;
@@ -205,7 +207,7 @@ u32 lz_pace_user_share(const struct lz_pace_in *in);
 
 /*
  * lz_reset_due - a zone without valid data: reset it now? Eager: always. Lazy
- * (LZR): a zone of lifetime SHORT only once it is also full.
+ * (LZR): a zone of lifetime SHORT only once it is also full. Adaptive: any.
  */
 bool lz_reset_due(enum lz_reset how, u8 class, bool full);
 

@@ -6,6 +6,10 @@
  * was written. Data of lifetime SHORT is often gone before its zone is full:
  * lazy reset (LZR) lets such a zone be filled first, which costs nothing, as
  * the zone is open anyway.
+ *
+ * Adaptive lets zones of every lifetime be filled first. That takes no space from
+ * anybody, as placement gives an empty zone to whoever would open a new one: while there
+ * is one no zone is opened, so free zones do not become fewer.
  */
 #include "policy.h"
 
@@ -19,5 +23,7 @@
  */
 bool lz_reset_due(enum lz_reset how, u8 class, bool full)
 {
-	return how != LZ_RESET_LAZY || full || class != LZ_CLASS_SHORT;
+	if (full || how == LZ_RESET_EAGER)
+		return true;
+	return how == LZ_RESET_LAZY && class != LZ_CLASS_SHORT;
 }

@@ -208,6 +208,27 @@ static bool is_idle(struct lz *lz, const struct lz_zone *z)
 		lz_idle(atomic64_read(&lz->write_seq) - z->seq, lz->si.logical_blocks);
 }
 
+/* Caller holds z->lock. */
+static bool is_empty(struct lz *lz, const struct lz_zone *z)
+{
+	return lz->o.reset == LZ_RESET_ADAPTIVE && z->done && z->done == z->resv &&
+		!atomic_read(&z->valid);
+}
+
+/* @z is for @class from now on. Caller holds place_lock. */
+static void adopt(struct lz *lz, struct lz_zone *z, u8 class, bool gc)
+{
+	lz_zones_uncur(lz, z);
+	spin_lock(&z->lock);
+	if (is_empty(lz, z)) {
+		z->open->gc = gc;
+		lz_infer_emptied(z->open);
+	}
+	WRITE_ONCE(z->class, class);
+	spin_unlock(&z->lock);
+	lz_zone_touch(lz, z);
+}
+
 /* Finds the zone @class is to write to. 0: cur is set, or may be by now. */
 static int place(struct lz *lz, u8 class, bool gc)
 {
@@ -230,7 +251,8 @@ static int place(struct lz *lz, u8 class, bool gc)
 		z = &lz->zone[lz->open[i].zone];
 		spin_lock(&z->lock);
 		cand[in.n] = (struct lz_place_zone){
-			z->class, z->open->gc, is_idle(lz, z), lz_zone_room(lz, z),
+			z->class, z->open->gc, is_idle(lz, z), is_empty(lz, z),
+			lz_zone_room(lz, z),
 		};
 		finishing |= z->open->finish && !z->failed;
 		spin_unlock(&z->lock);
@@ -252,11 +274,8 @@ static int place(struct lz *lz, u8 class, bool gc)
 	switch (out.verdict) {
 	case LZ_PLACE_USE:
 		z = zone[out.idx];
-		if (out.adopt) {
-			lz_zones_uncur(lz, z);
-			WRITE_ONCE(z->class, class);
-			lz_zone_touch(lz, z);
-		}
+		if (out.adopt)
+			adopt(lz, z, class, gc);
 		WRITE_ONCE(lz->cur[gc][class], z);
 		break;
 	case LZ_PLACE_NEW:

@@ -8,7 +8,7 @@ static const struct {
 	const char *key, *preset, *values[8];
 } good[] = {
 	{ "policy", "wla", { "zenfs", "wla", "sla", "adaptive" } },
-	{ "reset", "lazy", { "eager", "lazy" } },
+	{ "reset", "lazy", { "eager", "lazy", "adaptive" } },
 	{ "finish", "never", { "never", "mismatch" } },
 	{ "gc_isolation", "persistent", { "persistent", "initial" } },
 	{ "victim", "auto", { "greedy", "cost_benefit", "mdc", "auto" } },
@@ -25,7 +25,7 @@ static const struct {
 	{ "policy", "WLA", "policy=WLA: unknown, allowed: zenfs wla sla adaptive" },
 	{ "policy", "wl", "policy=wl: unknown, allowed: zenfs wla sla adaptive" },
 	{ "policy", "wla ", "policy=wla : unknown, allowed: zenfs wla sla adaptive" },
-	{ "reset", "late", "reset=late: unknown, allowed: eager lazy" },
+	{ "reset", "late", "reset=late: unknown, allowed: eager lazy adaptive" },
 	{ "finish", "always", "finish=always: unknown, allowed: never mismatch" },
 	{ "gc_isolation", "no", "gc_isolation=no: unknown, allowed: persistent initial" },
 	{ "victim", "oldest", "victim=oldest: unknown, allowed: greedy cost_benefit mdc auto" },

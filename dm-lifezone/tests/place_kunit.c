@@ -223,6 +223,18 @@ static const struct row rows[] = {
 	  "F0 L0 Sg1", FALL, 2 },
 	{ "fallback: for lack of free zones", WLA, USER, PERS, NEVER, 'E', SCARCE, "L S", FALL, 0 },
 
+	/* --- reset=adaptive: empty zones are as good as new ones --- */
+	{ "empty: rather than a new one", SLA, USER, PERS, NEVER, 'M', OPEN, "L Se", ADOPT, 1 },
+	{ "empty: its own first", SLA, USER, PERS, NEVER, 'M', OPEN, "Le M", USE, 1 },
+	{ "empty: that with the least room", SLA, USER, PERS, NEVER, 'M', OPEN,
+	  "Le9 Se3 Ee", ADOPT, 1 },
+	{ "empty: GC's for users", WLA, USER, PERS, NEVER, 'L', OPEN, "Mge", ADOPT, 0 },
+	{ "empty: and users' for GC", WLA, GC, PERS, NEVER, 'L', OPEN, "Le L", ADOPT, 0 },
+	{ "empty: not a longer one", WLA, USER, PERS, NEVER, 'M', OPEN, "Se L", USE, 1 },
+	{ "empty: though spent", SLA, USER, PERS, MISM, 'M', SPENT, "L Se", ADOPT, 1 },
+	{ "empty: not GC's at the reserve", SLA, USER, PERS, NEVER, 'M', RESERVE, "Mge", WAIT, 0 },
+	{ "empty: before an idle group", ADAPT, USER, PERS, NEVER, 'c', OPEN, "di Le", ADOPT, 1 },
+
 	/* --- adaptive: what has a hint as in sla, groups by themselves --- */
 	{ "adaptive: a hint is equal", ADAPT, USER, PERS, NEVER, 'M', OPEN, "L M d", USE, 1 },
 	{ "adaptive: a hint is not greater: new", ADAPT, USER, PERS, NEVER, 'M', OPEN,
@@ -292,7 +304,8 @@ static unsigned int parse_zones(const char *s, struct lz_place_zone *z)
 		if (z[n].gc)
 			s++;
 		z[n].idle = *s == 'i';
-		if (z[n].idle)
+		z[n].empty = *s == 'e';
+		if (z[n].idle || z[n].empty)
 			s++;
 		z[n].room = *s && *s != ' ' ? 0 : 100;
 		while (*s && *s != ' ')
@@ -355,8 +368,10 @@ static void check_decision(struct kunit *test, const struct lz_place_in *in)
 		ok = !has_room && !in->can_open;
 	}
 	if (out.adopt)
-		ok &= out.verdict == LZ_PLACE_USE && in->zones[out.idx].idle &&
-			in->class >= LZ_CLASS_GROUP && in->zones[out.idx].class >= LZ_CLASS_GROUP;
+		ok &= out.verdict == LZ_PLACE_USE &&
+			(in->zones[out.idx].empty ||
+			 (in->zones[out.idx].idle && in->class >= LZ_CLASS_GROUP &&
+			  in->zones[out.idx].class >= LZ_CLASS_GROUP));
 	if (out.fallback)
 		ok &= !in->can_open && out.verdict == LZ_PLACE_USE;
 	KUNIT_EXPECT_TRUE_MSG(test, ok,
@@ -373,7 +388,7 @@ static void place_every_input(struct kunit *test)
 	static const u8 classes[LZ_NR_CLASSES + 3] = {
 		0, 1, 2, 3, 4, 5, 6, LZ_CLASS_GROUP, LZ_CLASS_GROUP + 4, LZ_NR_ZONE_CLASSES - 1,
 	};
-	const unsigned int nr = ARRAY_SIZE(classes), kinds = nr * 3 * ARRAY_SIZE(rooms);
+	const unsigned int nr = ARRAY_SIZE(classes), kinds = nr * 4 * ARRAY_SIZE(rooms);
 	struct lz_place_zone z[2];
 	unsigned int how, zones, i, v;
 
@@ -402,9 +417,10 @@ static void place_every_input(struct kunit *test)
 			for (i = 0; i < in.n; i++) {
 				z[i].class = classes[v % nr];
 				v /= nr;
-				z[i].gc = v % 3 == 1;
-				z[i].idle = v % 3 == 2;
-				v /= 3;
+				z[i].gc = v % 4 == 1;
+				z[i].idle = v % 4 == 2;
+				z[i].empty = v % 4 == 3;
+				v /= 4;
 				z[i].room = rooms[v % ARRAY_SIZE(rooms)];
 				v /= ARRAY_SIZE(rooms);
 			}

@@ -25,9 +25,21 @@ static void reclaim_lazy(struct kunit *test)
 	}
 }
 
+/* Adaptive: zones of all lifetimes only once they are full. */
+static void reclaim_adaptive(struct kunit *test)
+{
+	u8 c;
+
+	for (c = 0; c < LZ_NR_ZONE_CLASSES; c++) {
+		KUNIT_EXPECT_FALSE(test, lz_reset_due(LZ_RESET_ADAPTIVE, c, false));
+		KUNIT_EXPECT_TRUE(test, lz_reset_due(LZ_RESET_ADAPTIVE, c, true));
+	}
+}
+
 static struct kunit_case reclaim_cases[] = {
 	KUNIT_CASE(reclaim_eager),
 	KUNIT_CASE(reclaim_lazy),
+	KUNIT_CASE(reclaim_adaptive),
 	{}
 };
 

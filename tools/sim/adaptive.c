@@ -83,7 +83,8 @@ static void adaptive_wrote(struct sim *s, u32 lba, u32 addr)
 	struct adaptive *a = s->priv;
 	u32 zone = sim_zone_of(s, addr);
 
-	if (s->z[zone].wp == 1)
+	/* Of a new zone, or one that is empty. */
+	if (s->z[zone].valid == 1)
 		a->sum[zone] = (struct lz_life_sum){ 0 };
 	lz_life_add(&a->l, &a->sum[zone], lba, 1);
 	if (s->z[zone].wp == s->setup.cap)

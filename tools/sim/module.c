@@ -46,7 +46,10 @@ static void adopt(struct sim *s, u32 zone, u32 stream)
 	for (i = 0; i < SIM_STREAMS; i++)
 		if (s->open[i] == zone)
 			s->open[i] = SIM_NOWHERE;
-	s->z[zone].stream += sim_class(stream) - sim_class(s->z[zone].stream);
+	if (s->z[zone].valid)
+		s->z[zone].stream += sim_class(stream) - sim_class(s->z[zone].stream);
+	else
+		s->z[zone].stream = stream;
 }
 
 /* Does a writer fill it, that shares with nobody? */
@@ -80,6 +83,7 @@ u32 sim_choose(struct sim *s, u32 stream, enum lz_policy policy)
 		cand[in.n++] = (struct lz_place_zone){
 			sim_class(z->stream), sim_is_gc(z->stream),
 			z->wp && lz_idle(s->clock - z->written, s->setup.blocks),
+			z->wp && !z->valid && s->setup.o.reset == LZ_RESET_ADAPTIVE,
 			s->setup.cap - z->wp,
 		};
 	}

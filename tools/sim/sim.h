@@ -242,8 +242,8 @@ int sim_run(struct sim *s, u64 writes);
 /* NULL, or what does not add up. */
 const char *sim_check(const struct sim *s);
 /*
- * The streams of the module's policies: a zone class, of users' blocks, those GC moves, or,
- * where these are exclusive, those of a writer. sim_choose() is their @choose, with the module's own
+ * The streams of the module's policies: a zone class, of users' blocks, of those GC moves or,
+ * with exclusive zones, of one writer's. sim_choose() is their @choose, with the module's own
  * decision; and that on empty zones.
  */
 #define SIM_CLASSES	24u	/* as many as LZ_NR_ZONE_CLASSES, or more */

@@ -10,7 +10,7 @@ emulated=$(make_nullb size=128 zone_size=4 zone_capacity=2 zone_append_max_secto
 	fail "no null_blk without native append"
 
 # All combinations of three options; the others so that every pair of two occurs.
-victims=(auto greedy) resets=(lazy eager) finishes=(never mismatch)
+victims=(auto greedy) resets=(lazy eager adaptive) finishes=(never mismatch)
 isolations=(persistent initial) policies=(zenfs wla sla adaptive) devs=("$native" "$emulated")
 all_mapped() {
 	local mapped
@@ -24,7 +24,7 @@ runs=({0..12} 15)
 for i in "${runs[@]}"; do
 	p=$((i / 4)) f=$((i / 2 % 2)) g=$((i % 2))
 	opts="policy ${policies[p]} finish ${finishes[f]} gc_isolation ${isolations[g]}"
-	opts+=" victim ${victims[(p + f + g) % 2]} reset ${resets[(p + f) % 2]}"
+	opts+=" victim ${victims[(p + f + g) % 2]} reset ${resets[(p + f + g) % 3]}"
 	dev=${devs[(p + g) % 2]}
 	note "$opts on $dev"
 	must lz_format --quiet --force "$dev"
