@@ -683,6 +683,7 @@ void lz_ckpt_step(struct lz *lz)
 					break;
 				k->journal_addr = lz_zone_addr(lz, lz->js->zone, lz->js->off);
 				k->journal_seq = lz->jseq;
+				k->links = 0;
 			}
 			if (lz->root_off == lz->g.zone_cap)
 				reset_root_zone(lz, lz->root_zone ^ 1);

@@ -194,13 +194,14 @@ static void cut(struct lz *lz)
 	if (!c->freeze)
 		return;
 	c->freeze = false;
-	if (lz->jseq != lz->ckpt.journal_seq)
+	if (lz_log_news(lz))
 		lz->ckpt.vain = 0;
 	else
 		lz->ckpt.vain++;
 	lz->ckpt.journal_addr = lz->js->zone == LZ_NONE ? LZ_NOWHERE :
 		lz_zone_addr(lz, lz->js->zone, lz->js->off);
 	lz->ckpt.journal_seq = lz->jseq;
+	lz->ckpt.links = 0;
 	lz->ckpt.commit = c->number;
 	lz->ckpt.restart = lz->journal_lost;
 	lz->ckpt.state = LZ_CK_MERGE;

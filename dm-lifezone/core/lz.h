@@ -404,7 +404,8 @@ struct lz_merge_slot {
  * @redo: a node had to be written again: its parents have to be, too
  * @restart: the journal begins anew with it
  * @root_tries: attempts to begin a root zone that failed
- * @vain: checkpoints in a row without a block of journal between them
+ * @vain: checkpoints in a row without a block of journal between them, but for links
+ * @links: links to other zones in the journal since the cut
  * @number: of the last durable checkpoint
  * @journal_addr: where the journal goes on after the cut
  * @journal_seq: number of the block there
@@ -433,6 +434,7 @@ struct lz_ckpt {
 	bool root_busy;
 	u32 root_tries;
 	u32 vain;
+	u32 links;
 	u64 number;
 	u64 journal_addr;
 	u64 journal_seq;
@@ -781,6 +783,7 @@ bool lz_stream_open(struct lz *lz, struct lz_stream *s);
 u64 lz_log_free(struct lz *lz);
 u64 lz_log_worst(const struct lz *lz);
 bool lz_log_tight(struct lz *lz);
+bool lz_log_news(const struct lz *lz);
 void lz_meta_release(struct lz *lz);
 
 /* super.c: superblock and roots */

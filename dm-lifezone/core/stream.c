@@ -92,6 +92,7 @@ void lz_stream_link(struct lz *lz, struct lz_stream *s, void *block, u64 addr)
 	j->first = cpu_to_le64(lz->jseq);
 	lz_seal(j, &w, 0);
 	lz->zone[lz_addr_zone(lz, addr)].jlast = lz->jseq++;
+	lz->ckpt.links++;
 }
 
 /*
@@ -191,18 +192,23 @@ u64 lz_log_free(struct lz *lz)
 	return n;
 }
 
+/* lz_log_news - has the journal more than links since the cut? */
+bool lz_log_news(const struct lz *lz)
+{
+	return lz->jseq != lz->ckpt.journal_seq + lz->ckpt.links;
+}
+
 /* lz_log_tight - a checkpoint must free metadata zones before users write on. */
 bool lz_log_tight(struct lz *lz)
 {
 	u64 left = lz_log_free(lz), worst = lz_log_worst(lz);
-	bool news = lz->jseq != lz->ckpt.journal_seq;
 
 	/*
 	 * Having cleaned every zone without any news, it would only write roots on and on.
 	 * Nor does it help while zones that it has cleaned are still being reset.
 	 */
 	if (left < worst + lz->g.zone_cap && !lz->meta_resets &&
-	    (news || lz->ckpt.vain <= lz->si.meta_zones))
+	    (lz_log_news(lz) || lz->ckpt.vain <= lz->si.meta_zones))
 		lz_ckpt_want(lz);
 	return left < worst;
 }

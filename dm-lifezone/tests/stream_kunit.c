@@ -186,6 +186,29 @@ static void stream_tight_again(struct kunit *test)
 	KUNIT_EXPECT_GT(test, lz_stat(r->lz, LZ_ST_CHECKPOINTS), checkpoints);
 }
 
+/* Nor is it, where nodes fill the zones of the journal, that this has links to the next. */
+static void stream_links_in_vain(struct kunit *test)
+{
+	struct ram *r = device(test, 4);
+	struct lz *lz = r->lz;
+	u64 jseq, n = 4 * r->g.zone_cap;
+	u32 i;
+
+	KUNIT_ASSERT_EQ(test, ram_checkpoint(r), 0);
+	KUNIT_ASSERT_EQ(test, ram_checkpoint(r), 0);
+	jseq = lz->jseq;
+	for (i = 0; i < n; i++) {
+		lz_zone_touch(lz, &lz->zone[0]);
+		KUNIT_ASSERT_EQ(test, ram_checkpoint(r), 0);
+	}
+	KUNIT_EXPECT_GE(test, lz->jseq, jseq + 4);
+	KUNIT_EXPECT_GE(test, lz->ckpt.vain, n);
+	KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_LONG, 0, 1), 0);
+	KUNIT_ASSERT_EQ(test, ram_checkpoint(r), 0);
+	KUNIT_EXPECT_EQ(test, lz->ckpt.vain, 0u);
+	survives(r);
+}
+
 /* A zone that failed is free again, but not for metadata; the second time it stays out. */
 static void stream_worn(struct kunit *test)
 {
@@ -279,6 +302,7 @@ static struct kunit_case stream_cases[] = {
 	KUNIT_CASE(stream_root_fails),
 	KUNIT_CASE(stream_both_roots_fail),
 	KUNIT_CASE(stream_tight_again),
+	KUNIT_CASE(stream_links_in_vain),
 	KUNIT_CASE(stream_resets_first),
 	KUNIT_CASE(stream_worn),
 	KUNIT_CASE(stream_worn_again),
