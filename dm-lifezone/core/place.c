@@ -8,7 +8,7 @@
  * for code is the order of the attempts, the same for all policies:
  *
  *   1. an open zone that the policy ranks
- *   2. an empty zone; for a group, an idle one of another; else a new zone
+ *   2. a zone to adopt: an empty one, or, for a group, an idle one; else a new zone
  *   3. the budget is spent: an open zone that the policy admits only now
  *   4. finish=mismatch, user data: finish the cheapest zone, and open a new one
  *   5. any open zone, the one nearest in lifetime; counted as a fallback
@@ -37,8 +37,9 @@
  * group may have lost all it had to others; before a new zone is opened for one, the
  * zone of such a group is adopted.
  *
- * Empty zones. With reset=adaptive an open zone that has lost all it held is as good as a
- * new one, whatever it was for: it is adopted, and costs no erase.
+ * Empty zones. With reset=adaptive an open zone that has lost all it held is left to be
+ * filled: by data of its own class, or of one that does not live as long, which adopts it rather
+ * than opens a new one. Data that lives longer would bury the garbage under it.
  */
 #include "policy.h"
 
@@ -252,6 +253,13 @@ static unsigned int lz_find_near(const struct lz_place_in *in, bool mixed)
 	return best.idx;
 }
 
+/* Is data of class @a gone as soon as that of class @b? */
+static bool lz_as_short(u8 a, u8 b)
+{
+	return a == b || (a < b && lz_ordered(a) && lz_ordered(b)) ||
+		(a < b && lz_is_group(a) && lz_is_group(b));
+}
+
 /*
  * A zone to adopt: an empty one, or, for @group, the nearest of a group that nothing comes
  * to any more and that only holds a place.
@@ -265,7 +273,7 @@ static unsigned int lz_find_adopted(const struct lz_place_in *in, bool group)
 		const struct lz_place_zone *z = &in->zones[i];
 		u32 score = 0;
 
-		if (z->empty)
+		if (z->empty && lz_as_short(in->class, z->class))
 			score = LZ_NEAR_SAME_STREAM;
 		else if (group && z->idle && lz_is_group(z->class))
 			score = lz_nearness(in->class, z->class);

@@ -96,7 +96,7 @@ bool lz_option_get(const struct lz_options *o, unsigned int i, const char **key,
  * @class: lifetime of the first data written to it
  * @gc: opened for GC output
  * @idle: nothing has been written to it for long
- * @empty: all that was written to it is gone, and whoever comes may have it
+ * @empty: all that was written to it is gone, and others may have it
  * @room: blocks that may still be reserved (blocks)
  */
 struct lz_place_zone {

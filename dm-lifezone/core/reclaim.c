@@ -7,9 +7,9 @@
  * lazy reset (LZR) lets such a zone be filled first, which costs nothing, as
  * the zone is open anyway.
  *
- * Adaptive lets zones of every lifetime be filled first. That takes no space from
- * anybody, as placement gives an empty zone to whoever would open a new one: while there
- * is one no zone is opened, so free zones do not become fewer.
+ * Adaptive lets zones of every lifetime be filled first. That takes little space from
+ * others, as placement gives an empty zone to data of its own class, or of one that lives
+ * shorter, that would open a new one.
  */
 #include "policy.h"
 

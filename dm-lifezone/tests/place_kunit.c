@@ -224,16 +224,20 @@ static const struct row rows[] = {
 	{ "fallback: for lack of free zones", WLA, USER, PERS, NEVER, 'E', SCARCE, "L S", FALL, 0 },
 
 	/* --- reset=adaptive: empty zones are as good as new ones --- */
-	{ "empty: rather than a new one", SLA, USER, PERS, NEVER, 'M', OPEN, "L Se", ADOPT, 1 },
+	{ "empty: rather than a new one", SLA, USER, PERS, NEVER, 'M', OPEN, "S Le", ADOPT, 1 },
+	{ "empty: not under what lives longer", SLA, USER, PERS, NEVER, 'M', OPEN, "L Se", NEW, 0 },
+	{ "empty: of its class", SLA, USER, PERS, NEVER, 'M', OPEN, "L Mge", ADOPT, 1 },
+	{ "empty: without order, none", SLA, USER, PERS, NEVER, '-', OPEN, "Ee Ne", NEW, 0 },
+	{ "empty: of a colder group", ADAPT, USER, PERS, NEVER, 'c', OPEN, "ae fe", ADOPT, 1 },
 	{ "empty: its own first", SLA, USER, PERS, NEVER, 'M', OPEN, "Le M", USE, 1 },
 	{ "empty: that with the least room", SLA, USER, PERS, NEVER, 'M', OPEN,
-	  "Le9 Se3 Ee", ADOPT, 1 },
-	{ "empty: GC's for users", WLA, USER, PERS, NEVER, 'L', OPEN, "Mge", ADOPT, 0 },
+	  "Le9 Ee3 Le", ADOPT, 1 },
+	{ "empty: GC's for users", WLA, USER, PERS, NEVER, 'L', OPEN, "Ege", ADOPT, 0 },
 	{ "empty: and users' for GC", WLA, GC, PERS, NEVER, 'L', OPEN, "Le L", ADOPT, 0 },
-	{ "empty: not a longer one", WLA, USER, PERS, NEVER, 'M', OPEN, "Se L", USE, 1 },
-	{ "empty: though spent", SLA, USER, PERS, MISM, 'M', SPENT, "L Se", ADOPT, 1 },
+	{ "empty: not before a longer one", WLA, USER, PERS, NEVER, 'M', OPEN, "Mge L", USE, 1 },
+	{ "empty: though spent", SLA, USER, PERS, MISM, 'M', SPENT, "S Le", ADOPT, 1 },
 	{ "empty: not GC's at the reserve", SLA, USER, PERS, NEVER, 'M', RESERVE, "Mge", WAIT, 0 },
-	{ "empty: before an idle group", ADAPT, USER, PERS, NEVER, 'c', OPEN, "di Le", ADOPT, 1 },
+	{ "empty: before an idle group", ADAPT, USER, PERS, NEVER, 'c', OPEN, "di ke", ADOPT, 1 },
 
 	/* --- adaptive: what has a hint as in sla, groups by themselves --- */
 	{ "adaptive: a hint is equal", ADAPT, USER, PERS, NEVER, 'M', OPEN, "L M d", USE, 1 },

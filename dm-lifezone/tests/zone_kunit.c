@@ -464,13 +464,13 @@ static void zone_open_reset_error(struct kunit *test)
 }
 
 /*
- * reset=adaptive: a zone that has lost all it held is filled first, by whoever would open a new
- * one, and reset when it is full.
+ * reset=adaptive: a zone that has lost all it held is filled first, by data that lives as long
+ * or shorter, and reset when it is full.
  */
 static void zone_left_to_be_filled(struct kunit *test)
 {
 	struct ram *r = ram_new(test, 40, 14);
-	u32 cap = r->g.zone_cap, zone, zones, lba = 0;
+	u32 cap = r->g.zone_cap, zone, zones, lba;
 	struct lz_info info;
 	u64 resets;
 
@@ -478,27 +478,27 @@ static void zone_left_to_be_filled(struct kunit *test)
 	r->o.reset = LZ_RESET_ADAPTIVE;
 	KUNIT_ASSERT_EQ(test, ram_format(r), 0);
 	KUNIT_ASSERT_EQ(test, ram_load(r, 0), 0);
-	KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_LONG, 0, 10), 0);
+	KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_EXTREME, 0, 10), 0);
 	KUNIT_ASSERT_EQ(test, ram_flush(r), 0);
 	lz_get_info(r->lz, &info);
-	zone = info.class_open[LZ_CLASS_LONG];
+	zone = info.class_open[LZ_CLASS_EXTREME];
 	zones = info.zones[LZ_ZS_OPEN];
 	resets = r->nr_ops[LZ_OP_RESET];
 	KUNIT_ASSERT_EQ(test, ram_discard(r, 0, 10), 0);
 	KUNIT_ASSERT_EQ(test, ram_flush(r), 0);
 	ram_elapse(r, 2000);
 	KUNIT_EXPECT_EQ(test, r->nr_ops[LZ_OP_RESET], resets);
-	KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_EXTREME, 0, 1), 0);
+	KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_LONG, 0, 1), 0);
 	lz_get_info(r->lz, &info);
-	KUNIT_EXPECT_EQ(test, info.class_open[LZ_CLASS_EXTREME], zone);
-	KUNIT_EXPECT_EQ(test, info.class_open[LZ_CLASS_LONG], ~0u);
+	KUNIT_EXPECT_EQ(test, info.class_open[LZ_CLASS_LONG], zone);
+	KUNIT_EXPECT_EQ(test, info.class_open[LZ_CLASS_EXTREME], ~0u);
 	KUNIT_EXPECT_EQ(test, info.zones[LZ_ZS_OPEN], zones);
 	/* It holds something now: others open one of their own. */
-	KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_LONG, 1, 1), 0);
+	KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_MEDIUM, 1, 1), 0);
 	lz_get_info(r->lz, &info);
-	KUNIT_EXPECT_NE(test, info.class_open[LZ_CLASS_LONG], zone);
+	KUNIT_EXPECT_NE(test, info.class_open[LZ_CLASS_MEDIUM], zone);
 	for (lba = 2; lba < 2 * cap; lba++)
-		KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_EXTREME, lba, 1), 0);
+		KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_LONG, lba, 1), 0);
 	KUNIT_ASSERT_EQ(test, ram_flush(r), 0);
 	resets = r->nr_ops[LZ_OP_RESET];
 	KUNIT_ASSERT_EQ(test, ram_discard(r, 0, 2 * cap), 0);
