@@ -16,7 +16,7 @@ export VM_ZNS VM_CPUS VM_MEM VM_KERNEL VM_DISK VM_ICOUNT VM_REBOOT VM_PLANTS VM_
 export LZ_CMD := $(value CMD)
 
 .PHONY: all module tools vm deps check unit crash exhaust fault fuzz coverage mutants kunit \
-	guest logs debug bench placement demo lint analyze clean distclean help install
+	guest logs debug bench placement seeds demo lint analyze clean distclean help install
 
 all: module tools
 
@@ -75,10 +75,10 @@ debug: deps
 bench: deps
 	@tests/bench/run $(BENCH)
 
-placement:
+placement seeds:
 	@$(VM)/deps gcc make libc6-dev pkg-config libdevmapper-dev libblkid-dev uuid-dev libjson-c-dev
 	@$(MAKE) -s -C tools O=$(O)/host
-	@tests/placement/run $(O)/host/lifezone
+	@tests/$@/run $(O)/host/lifezone
 
 demo: deps
 	@VM_ZNS=$(or $(VM_ZNS),size=8G,zone=32M,cap=24M,open=14,active=14) VM_MEM=$(or $(VM_MEM),3G) \
@@ -131,6 +131,7 @@ help:
 # help:   make lint         checkpatch, sparse, shellcheck, compiler warnings
 # help:   make analyze      gcc's and clang's analyzers on the core, Coccinelle on the module
 # help:   make bench        the benchmarks behind Documentation's report
+# help:   make seeds        studies of placement done again, beside what they published (SEEDS=N)
 # help:   make placement    our placement against others', in the simulator (SEEDS=N; half an hour)
 # help: Other
 # help:   make debug        the guest tests on a kernel with KASAN, lockdep, fault injection ..., then
