@@ -182,18 +182,25 @@ static int run(const struct sim_args *a, const struct sim_policy *p, const char 
 		return err;
 	}
 	/* All of a load that ends counts. */
-	if (load_ends(s.load))
+	if (load_ends(s.load)) {
 		skip = 0;
+		all = ~0ull;
+	}
 	err = sim_run(&s, skip);
 	n = s.n;
 	if (!err)
 		err = sim_run(&s, all - skip);
 	if (err) {
-		complain(p->name, "%s after %llu blocks", err == -ENODATA ?
-			 "the load wants more blocks than there are" :
-			 "no zone is left to write to", (unsigned long long)s.n.user);
+		complain(err == -ENODATA ? load : p->name, "%s, after %llu blocks",
+			 err == -ENODATA ? load_wrong(s.load) : "no zone is left to write to",
+			 (unsigned long long)s.n.user);
 		sim_exit(&s);
 		return err;
+	}
+	if (s.n.user == n.user) {
+		complain(load, "nothing is written");
+		sim_exit(&s);
+		return -ENODATA;
 	}
 	why = sim_check(&s);
 	if (why) {

@@ -231,7 +231,7 @@ int sim_run(struct sim *s, u64 writes)
 
 	while (s->n.user < end) {
 		if (!load_next(s->load, &s->req))
-			return load_ended(s->load) ? 0 : -ENODATA;
+			return load_wrong(s->load) ? -ENODATA : 0;
 		if (s->req.discard)
 			user_discard(s, s->req.lba, s->req.n);
 		else
@@ -276,6 +276,20 @@ const char *sim_check(const struct sim *s)
 	return nr_free == s->nr_free ? NULL : "another number of zones is free than is counted";
 }
 
+/* Twice as many writes may be foreseen. */
+static bool death_grow(struct sim *s, u64 *size)
+{
+	u64 n = *size ? 2 * *size : 1 << 20;
+	u32 *death = n > SIM_NOWHERE ? NULL : realloc(s->death, n * sizeof(*death));
+
+	if (!death)
+		return false;
+	memset(death + *size, 0xff, (n - *size) * sizeof(*death));
+	s->death = death;
+	*size = n;
+	return true;
+}
+
 /* Goes through the load beforehand, to know when each block written is gone again. */
 static int foresee(struct sim *s, const char *text, u64 writes)
 {
@@ -283,17 +297,20 @@ static int foresee(struct sim *s, const char *text, u64 writes)
 	const char *why;
 	struct load *l = load_new(text, s->setup.blocks, s->setup.seed, &why);
 	struct sim_req req;
-	u64 at = 0;
+	u64 at = 0, size = 0;
 
-	s->death = malloc(writes * sizeof(*s->death));
-	if (!last || !l || !s->death || writes >= SIM_NOWHERE) {
+	if (!last || !l) {
 		free(last);
 		load_free(l);
 		return -ENOMEM;
 	}
 	memset(last, 0xff, s->setup.blocks * sizeof(*last));
-	memset(s->death, 0xff, writes * sizeof(*s->death));
 	while (at < writes && load_next(l, &req)) {
+		if (at == size && !death_grow(s, &size)) {
+			free(last);
+			load_free(l);
+			return -ENOMEM;
+		}
 		for (i = 0; i < (req.discard ? req.n : 1); i++) {
 			u32 *was = &last[req.lba + i];
 
@@ -334,7 +351,7 @@ int sim_init(struct sim *s, const struct sim_policy *p, const struct sim_setup *
 		s->free = SIM_NOWHERE;
 		for (i = setup->zones; i--;)
 			zone_free(s, i);
-		err = p->future ? foresee(s, load, writes) : 0;
+		err = p->future ? foresee(s, load, load_ends(s->load) ? ~0ull : writes) : 0;
 		if (!err && p->init)
 			err = p->init(s);
 	}

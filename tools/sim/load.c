@@ -14,6 +14,7 @@
 #include "lsm.h"
 #include "rnd.h"
 #include "sim.h"
+#include "trace.h"
 
 #define HOT_WRITES	0.9	/* moving: so many of the writes */
 #define HOT_BLOCKS	0.05	/* go to so many of the blocks */
@@ -21,7 +22,7 @@
 #define JOURNAL_WRITES	0.5	/* journal: so many of the writes */
 #define JOURNAL_BLOCKS	0.02	/* go round in so many of the blocks */
 
-enum kind { UNIFORM, ZIPF, MOVING, NR_TURNS, JOURNAL = NR_TURNS, LSM };
+enum kind { UNIFORM, ZIPF, MOVING, NR_TURNS, JOURNAL = NR_TURNS, LSM, TRACE };
 
 /**
  * struct load - a load
@@ -40,7 +41,8 @@ enum kind { UNIFORM, ZIPF, MOVING, NR_TURNS, JOURNAL = NR_TURNS, LSM };
  * @period: MOVING: writes until the hot blocks move on
  * @head: JOURNAL: writes to it so far
  * @lsm: LSM: the store
- * @ends: it is only filled
+ * @trace: TRACE: it
+ * @ends: it ends by itself
  */
 struct load {
 	struct rnd r;
@@ -58,6 +60,7 @@ struct load {
 	u64 period;
 	u64 head;
 	struct lsm *lsm;
+	struct trace *trace;
 	bool ends;
 };
 
@@ -69,6 +72,7 @@ const char *const load_docs[] = {
 	"switch          uniform, zipf:0.99 and moving in turns, one for each fill",
 	"lsm[:M[:LIVE[:HINTS]]]  leveled store: multiplier (10), per cent in use (75), none, files",
 	"                or blocks: its hints left out, or shuffled",
+	"trace:FILE      of blkparse, a log of fio's, or CSV: time,op,offset,length[,hint]",
 	"fill[:M[:BLOCKS[:HINTS]]]  such a store filled from nothing: BLOCKS put (half of them)",
 	NULL
 };
@@ -173,6 +177,8 @@ bool load_next(struct load *l, struct sim_req *req)
 
 	if (l->kind == LSM)
 		return lsm_next(l->lsm, req);
+	if (l->kind == TRACE)
+		return trace_next(l->trace, req);
 	*req = (struct sim_req){ 0 };
 	if (at < l->n) {
 		req->lba = at;
@@ -299,10 +305,15 @@ struct load *load_new(const char *text, u32 blocks, u64 seed, const char **why)
 		l->kind = LSM;
 		l->lsm = lsm_named(text, blocks, seed, why);
 		l->ends = *text == 'f';
+	} else if (!strncmp(text, "trace:", 6)) {
+		l->kind = TRACE;
+		l->trace = trace_new(text + 6, blocks, why);
+		l->ends = true;
 	} else if (strcmp(text, "uniform")) {
 		*why = "not a load: uniform, zipf:0.01 to zipf:10, moving:WRITES, ... (--list)";
 	}
-	if (*why || (zipf && !zipf_init(l, x)) || (l->kind == LSM && !l->lsm)) {
+	if (*why || (zipf && !zipf_init(l, x)) || (l->kind == LSM && !l->lsm) ||
+	    (l->kind == TRACE && !l->trace)) {
 		load_free(l);
 		return NULL;
 	}
@@ -314,9 +325,11 @@ bool load_ends(const struct load *l)
 	return l->ends;
 }
 
-bool load_ended(const struct load *l)
+const char *load_wrong(const struct load *l)
 {
-	return l->ends && lsm_ended(l->lsm);
+	if (l->kind == TRACE)
+		return trace_wrong(l->trace);
+	return l->ends && lsm_ended(l->lsm) ? NULL : "more blocks are wanted than there are";
 }
 
 void load_free(struct load *l)
@@ -324,6 +337,7 @@ void load_free(struct load *l)
 	if (!l)
 		return;
 	lsm_free(l->lsm);
+	trace_free(l->trace);
 	free(l->order);
 	free(l->rank);
 	free(l);

@@ -49,17 +49,18 @@ struct sim_req {
  * @seed: of all that is drawn
  * @why: set to one line about what is wrong with @text
  *
- * The first @blocks writes fill the device, each block once, in order; but for stores.
+ * The first @blocks writes fill the device, each block once, in order; but for stores and traces.
  *
  * Return: NULL with *@why set.
  */
 struct load *load_new(const char *text, u32 blocks, u64 seed, const char **why);
 void load_free(struct load *l);
-/* What comes next. False: there is no more, as the load has ended or wants too many blocks. */
+/* What comes next. False: there is no more. */
 bool load_next(struct load *l, struct sim_req *req);
-/* Does it end by itself? And has it? */
+/* Does it end by itself? */
 bool load_ends(const struct load *l);
-bool load_ended(const struct load *l);
+/* Once there is no more: why it did not end by itself, or NULL. */
+const char *load_wrong(const struct load *l);
 /* The rate at which @lba is written now, 1 being the mean of all blocks; not known of lsm. */
 double load_rate(const struct load *l, u32 lba);
 /* Another number when rates have changed. */
@@ -236,7 +237,7 @@ int sim_init(struct sim *s, const struct sim_policy *p, const struct sim_setup *
 void sim_exit(struct sim *s);
 /*
  * @writes more user blocks, or up to the end of the load. 0; -ENOSPC: GC could not free a zone;
- * -ENODATA: the load wants more blocks than there are.
+ * -ENODATA: load_wrong() says why there is no more load.
  */
 int sim_run(struct sim *s, u64 writes);
 /* NULL, or what does not add up. */

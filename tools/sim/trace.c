@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Recorded traces, in one of three formats, which the first line tells:
+ *
+ *   blkparse   what blkparse prints by default; the requests as queued (action Q)
+ *   fio        a log of fio's write_iolog, version 2 or 3, of one file
+ *   CSV        time,op,offset,length[,hint]: op is a word that begins with w (write), d or t
+ *              (discard, trim), r or f (read, flush: left out); offset and length in bytes;
+ *              hint as the kernel numbers it, 0 to 5. The first line may name the columns.
+ *
+ * Of a block written in part all is written, and of one discarded in part nothing. Times are
+ * not looked at.
+ */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "trace.h"
+
+#define BLOCK	4096u
+#define SECTOR	512u
+
+enum format { CSV, FIO, BLKPARSE };
+
+/**
+ * struct trace - a trace
+ * @f: the file
+ * @line: the line read last
+ * @held: it has been read to tell the format by, and not been looked at yet
+ * @size: of the memory it is in
+ * @nr: its number, from 1 on
+ * @format: enum format
+ * @words: FIO: of a line before the action
+ * @file: FIO: the file that is written, or NULL
+ * @blocks: logical blocks there are
+ * @req: what is under way
+ * @left: blocks of it that are yet to be written
+ * @why: what is wrong, or ""
+ */
+struct trace {
+	FILE *f;
+	char *line;
+	bool held;
+	size_t size;
+	u64 nr;
+	u8 format;
+	u8 words;
+	char *file;
+	u32 blocks;
+	struct sim_req req;
+	u32 left;
+	char why[160];
+};
+
+__attribute__((format(printf, 2, 3)))
+static bool wrong(struct trace *t, const char *fmt, ...)
+{
+	int n = snprintf(t->why, sizeof(t->why), "line %llu: ", (unsigned long long)t->nr);
+	va_list args;
+
+	va_start(args, fmt);
+	vsnprintf(t->why + n, sizeof(t->why) - n, fmt, args);
+	va_end(args);
+	return false;
+}
+
+/* The next line, without its end; false: there is none. */
+static bool next_line(struct trace *t)
+{
+	ssize_t n = getline(&t->line, &t->size, t->f);
+
+	if (n < 0) {
+		if (ferror(t->f))
+			wrong(t, "%s", strerror(errno));
+		return false;
+	}
+	t->nr++;
+	t->line[strcspn(t->line, "\r\n")] = 0;
+	return true;
+}
+
+/* A number without a sign, and nothing else. */
+static bool number(const char *s, u64 *v)
+{
+	char *end;
+
+	if (!s || *s < '0' || *s > '9')
+		return false;
+	errno = 0;
+	*v = strtoull(s, &end, 10);
+	return !*end && !errno;
+}
+
+/* @n bytes from @offset on are written, as @class, or discarded. */
+static bool request(struct trace *t, bool discard, u64 offset, u64 n, u8 class)
+{
+	u64 first, last;
+
+	if (offset + n < offset)
+		return wrong(t, "offset %llu and length %llu: too large",
+			     (unsigned long long)offset, (unsigned long long)n);
+	first = discard ? DIV_ROUND_UP(offset, BLOCK) : offset / BLOCK;
+	last = discard ? (offset + n) / BLOCK : DIV_ROUND_UP(offset + n, BLOCK);
+	if (!n || last <= first)
+		return true;
+	if (last > t->blocks)
+		return wrong(t, "offset %llu and length %llu: beyond the %u blocks there are",
+			     (unsigned long long)offset, (unsigned long long)n, t->blocks);
+	t->req = (struct sim_req){ .lba = first, .class = class, .discard = discard };
+	if (discard)
+		t->req.n = last - first;
+	t->left = discard ? 1 : last - first;
+	return true;
+}
+
+/* Splits the line at @by; how many words there are, of which at most @most are in @word. */
+static u32 split(char *line, const char *by, char **word, u32 most)
+{
+	char *rest, *at;
+	u32 n = 0;
+
+	for (at = strtok_r(line, by, &rest); at; at = strtok_r(NULL, by, &rest)) {
+		if (n < most)
+			word[n] = at;
+		n++;
+	}
+	return n;
+}
+
+static bool csv_line(struct trace *t)
+{
+	char *word[5] = { NULL };
+	u32 n = split(t->line, ", \t", word, 5);
+	u64 offset, length, hint = 0;
+
+	if (!n || *word[0] == '#')
+		return true;
+	if (n < 4 || n > 5)
+		return wrong(t, "%u columns: must be time,op,offset,length and maybe hint", n);
+	if (t->nr == 1 && !number(word[2], &offset))
+		return true;
+	if (!number(word[2], &offset))
+		return wrong(t, "offset %s: must be a number of bytes", word[2]);
+	if (!number(word[3], &length))
+		return wrong(t, "length %s: must be a number of bytes", word[3]);
+	if (word[4] && (!number(word[4], &hint) || hint > LZ_CLASS_EXTREME))
+		return wrong(t, "hint %s: must be 0 to %u", word[4], LZ_CLASS_EXTREME);
+	switch (*word[1] | 0x20) {
+	case 'w':
+		return request(t, false, offset, length, hint);
+	case 'd':
+	case 't':
+		return request(t, true, offset, length, 0);
+	case 'r':
+	case 'f':
+		return true;
+	}
+	return wrong(t, "op %s: must be write, discard, trim, read or flush", word[1]);
+}
+
+static bool fio_line(struct trace *t)
+{
+	static const char *const left_out[] = {
+		"add", "open", "close", "read", "sync", "datasync", "sync_file_range", "wait",
+	};
+	char *word[6] = { NULL }, **action = word + t->words;
+	u32 n = split(t->line, " \t", word, 6), i;
+	bool trim;
+	u64 offset, length;
+
+	if (!n)
+		return true;
+	if (n <= t->words)
+		return wrong(t, "%u words: must be a file, an action, offset and length", n);
+	for (i = 0; i < ARRAY_SIZE(left_out); i++)
+		if (!strcmp(*action, left_out[i]))
+			return true;
+	trim = !strcmp(*action, "trim");
+	if (!trim && strcmp(*action, "write"))
+		return wrong(t, "action %s: not one of fio's", *action);
+	if (n != t->words + 3u || !number(action[1], &offset) || !number(action[2], &length))
+		return wrong(t, "%s: must be followed by offset and length in bytes", *action);
+	if (!t->file)
+		t->file = strdup(action[-1]);
+	if (!t->file)
+		return wrong(t, "%s", strerror(ENOMEM));
+	if (strcmp(t->file, action[-1]))
+		return wrong(t, "file %s: %s is written, too, and there is one device", action[-1],
+			     t->file);
+	return request(t, trim, offset, length, 0);
+}
+
+/* device cpu sequence time pid action what sector + sectors [program] */
+static bool blkparse_line(struct trace *t)
+{
+	char *word[10] = { NULL };
+	u32 n = split(t->line, " \t", word, 10);
+	u64 sector, sectors;
+
+	/* Behind the requests stands a summary. */
+	if (n < 7 || !strchr(word[0], ',') || strcmp(word[5], "Q"))
+		return true;
+	if (!strpbrk(word[6], "WD"))
+		return true;
+	/* A flush has no blocks. */
+	if (n < 10 || *word[8] != '+')
+		return true;
+	if (!number(word[7], &sector) || !number(word[9], &sectors) ||
+	    sector >= 1ull << 54 || sectors >= 1ull << 54)
+		return wrong(t, "%s + %s: must be sectors", word[7], word[9]);
+	return request(t, strchr(word[6], 'D'), sector * SECTOR, sectors * SECTOR, 0);
+}
+
+bool trace_next(struct trace *t, struct sim_req *req)
+{
+	static bool (*const parse[])(struct trace *t) = {
+		[CSV] = csv_line, [FIO] = fio_line, [BLKPARSE] = blkparse_line,
+	};
+
+	while (!t->left) {
+		if (!t->held && !next_line(t))
+			return false;
+		t->held = false;
+		if (!parse[t->format](t))
+			return false;
+	}
+	*req = t->req;
+	t->left--;
+	t->req.lba++;
+	return true;
+}
+
+const char *trace_wrong(const struct trace *t)
+{
+	return *t->why ? t->why : NULL;
+}
+
+/* What the first line tells. False: there is none, or it cannot be made out. */
+static bool recognise(struct trace *t)
+{
+	unsigned int v[4];
+	double time;
+
+	if (!next_line(t))
+		return false;
+	if (sscanf(t->line, "fio version %u iolog", v) == 1) {
+		if (*v != 2 && *v != 3)
+			return wrong(t, "fio's log is of version %u: must be 2 or 3", *v);
+		t->format = FIO;
+		/* From version 3 on a time stands before the file. */
+		t->words = *v - 1;
+		return true;
+	}
+	t->held = true;
+	if (sscanf(t->line, "%u,%u %u %u %lf", v, v + 1, v + 2, v + 3, &time) == 5)
+		t->format = BLKPARSE;
+	else if (strchr(t->line, ','))
+		t->format = CSV;
+	else
+		return wrong(t,
+			     "neither blkparse's, nor a log of fio's, nor time,op,offset,length");
+	return true;
+}
+
+struct trace *trace_new(const char *path, u32 blocks, const char **why)
+{
+	static char said[200];
+	struct trace *t = calloc(1, sizeof(*t));
+
+	if (!t)
+		return NULL;
+	t->blocks = blocks;
+	t->f = fopen(path, "r");
+	if (t->f && recognise(t))
+		return t;
+	snprintf(said, sizeof(said), "%s",
+		 !t->f ? strerror(errno) : *t->why ? t->why : "it is empty");
+	*why = said;
+	trace_free(t);
+	return NULL;
+}
+
+void trace_free(struct trace *t)
+{
+	if (!t)
+		return;
+	if (t->f)
+		fclose(t->f);
+	free(t->line);
+	free(t->file);
+	free(t);
+}
