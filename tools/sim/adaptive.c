@@ -78,14 +78,20 @@ static u32 adaptive_choose(struct sim *s, u32 stream)
 	return sim_choose(s, stream, LZ_POLICY_ADAPTIVE);
 }
 
+static void adaptive_adopted(struct sim *s, u32 zone)
+{
+	struct adaptive *a = s->priv;
+
+	a->sum[zone] = (struct lz_life_sum){ 0 };
+}
+
 static void adaptive_wrote(struct sim *s, u32 lba, u32 addr)
 {
 	struct adaptive *a = s->priv;
 	u32 zone = sim_zone_of(s, addr);
 
-	/* Of a new zone, or one that is empty. */
-	if (s->z[zone].valid == 1)
-		a->sum[zone] = (struct lz_life_sum){ 0 };
+	if (s->z[zone].wp == 1)
+		adaptive_adopted(s, zone);
 	lz_life_add(&a->l, &a->sum[zone], lba, 1);
 	if (s->z[zone].wp == s->setup.cap)
 		a->mean[zone] = lz_life_mean(&a->sum[zone]);
@@ -110,5 +116,6 @@ const struct sim_policy sim_adaptive = {
 	.name = "adaptive", .doc = "the module's: lifetimes inferred of what has no hint",
 	.init = adaptive_init, .exit = adaptive_exit, .user = adaptive_user,
 	.move = adaptive_move, .choose = adaptive_choose, .empty = sim_reset_due,
-	.wrote = adaptive_wrote, .discarded = adaptive_discarded, .score = adaptive_score,
+	.adopted = adaptive_adopted, .wrote = adaptive_wrote,
+	.discarded = adaptive_discarded, .score = adaptive_score,
 };

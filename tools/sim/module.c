@@ -46,10 +46,13 @@ static void adopt(struct sim *s, u32 zone, u32 stream)
 	for (i = 0; i < SIM_STREAMS; i++)
 		if (s->open[i] == zone)
 			s->open[i] = SIM_NOWHERE;
-	if (s->z[zone].valid)
+	if (s->z[zone].valid) {
 		s->z[zone].stream += sim_class(stream) - sim_class(s->z[zone].stream);
-	else
-		s->z[zone].stream = stream;
+		return;
+	}
+	s->z[zone].stream = stream;
+	if (s->p->adopted)
+		s->p->adopted(s, zone);
 }
 
 /* Does a writer fill it, that shares with nobody? */

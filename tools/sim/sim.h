@@ -131,6 +131,7 @@ struct sim;
  * @choose: the open zone @stream is to fill from now on, which others may fill too; NULL: one
  *	of its own
  * @empty: is an open zone that has lost its last block to be erased? NULL: none is
+ * @adopted: an empty zone is another stream's now
  * @wrote: it is at @addr now
  * @discarded: users discarded blocks; after @dead of each
  * @dead: what is at @addr is not @lba any more; called after @user and @move
@@ -147,6 +148,7 @@ struct sim_policy {
 	u32 (*move)(struct sim *s, u32 lba, u32 old);
 	u32 (*choose)(struct sim *s, u32 stream);
 	bool (*empty)(struct sim *s, u32 zone);
+	void (*adopted)(struct sim *s, u32 zone);
 	void (*wrote)(struct sim *s, u32 lba, u32 addr);
 	void (*discarded)(struct sim *s, u32 lba, u32 n);
 	void (*dead)(struct sim *s, u32 lba, u32 addr);
