@@ -298,19 +298,14 @@ static int foresee(struct sim *s, const char *text, u64 writes)
 	struct load *l = load_new(text, s->setup.blocks, s->setup.seed, &why);
 	struct sim_req req;
 	u64 at = 0, size = 0;
+	int err = -ENOMEM;
 
-	if (!last || !l) {
-		free(last);
-		load_free(l);
-		return -ENOMEM;
-	}
+	if (!last || !l)
+		goto out;
 	memset(last, 0xff, s->setup.blocks * sizeof(*last));
 	while (at < writes && load_next(l, &req)) {
-		if (at == size && !death_grow(s, &size)) {
-			free(last);
-			load_free(l);
-			return -ENOMEM;
-		}
+		if (at == size && !death_grow(s, &size))
+			goto out;
 		for (i = 0; i < (req.discard ? req.n : 1); i++) {
 			u32 *was = &last[req.lba + i];
 
@@ -320,9 +315,11 @@ static int foresee(struct sim *s, const char *text, u64 writes)
 		}
 		at += !req.discard;
 	}
+	err = 0;
+out:
 	free(last);
 	load_free(l);
-	return 0;
+	return err;
 }
 
 int sim_init(struct sim *s, const struct sim_policy *p, const struct sim_setup *setup,

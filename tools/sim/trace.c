@@ -107,9 +107,8 @@ static bool request(struct trace *t, bool discard, u64 offset, u64 n, u8 class)
 	if (last > t->blocks)
 		return wrong(t, "offset %llu and length %llu: beyond the %u blocks there are",
 			     (unsigned long long)offset, (unsigned long long)n, t->blocks);
-	t->req = (struct sim_req){ .lba = first, .class = class, .discard = discard };
-	if (discard)
-		t->req.n = last - first;
+	t->req = (struct sim_req){ .lba = first, .n = discard ? last - first : 0, .class = class,
+				   .discard = discard };
 	t->left = discard ? 1 : last - first;
 	return true;
 }
