@@ -21,9 +21,10 @@
  * that move on, and one without any difference between blocks each give a table of their
  * own, the last one the same in all places.
  *
- * Data that came with a hint, which has an order from SHORT to EXTREME, has the hint in place
- * of the lasting mark: it most often lives once, and is then discarded, so that what was there
- * before says nothing. What a hint is worth is measured like the rest. Lives of files end at
+ * What lives once and is then discarded, as files do, was not there before it was written, and
+ * has no lasting mark but a column of its own, by its hint if it came with one that has an order
+ * from SHORT to EXTREME; that it keeps until it is overwritten without one. What a hint is worth is
+ * measured like the rest: hints that tell nothing share a column. Lives of files end at
  * an age, not at random: a block may not be likely to die now, and yet not have long to live.
  * For victims it is the time left that counts: from the rates by depth, through which a
  * block sinks steadily, follows how long one is to live on.
@@ -61,8 +62,8 @@
 #define ASKED		4u	/* blocks of a request whose rates are asked */
 #define DISCARDED	64u	/* and of a discard that are counted */
 
-/* Lasting marks are kept modulo this; what is beyond are hints. */
-#define LASTING_MODULO	(256 - LZ_LIFE_HINTS)
+/* Lasting marks are kept modulo this; what is beyond are columns of what lives once. */
+#define LASTING_MODULO	(256 - LZ_LIFE_ONCE)
 
 /* The time, for each of the marks. */
 struct ticks {
@@ -71,11 +72,14 @@ struct ticks {
 	u32 low;		/* @lasting modulo LASTING_MODULO */
 };
 
-/* Depths of the marks of a block, from 0 to DEEPEST (ticks); @hint: from 1, instead of @lasting. */
+#define NO_HINT		1u	/* then those of SHORT and so on */
+
+/* Depths of the marks of a block, from 0 to DEEPEST (ticks); @once: a hint, instead of @lasting. */
 struct depths {
 	u32 recent;
 	u32 lasting;
-	u32 hint;
+	u32 once;
+	bool known;
 };
 
 static struct ticks now(const struct lz_life *l)
@@ -103,13 +107,15 @@ static u32 mark_of(u32 tick, u32 depth, u32 from, u32 modulo)
 static struct depths depths(struct ticks t, u16 mark)
 {
 	u32 high = mark >> 8;
-	struct depths d = { .recent = depth((u8)t.recent, (u8)mark, RECENT_FROM, 256) };
+	struct depths d = {
+		.recent = depth((u8)t.recent, (u8)mark, RECENT_FROM, 256), .known = true,
+	};
 
 	/* Of a block nothing is known of: as if never written. */
 	if (!mark)
-		return (struct depths){ DEEPEST, DEEPEST, 0 };
+		return (struct depths){ DEEPEST, DEEPEST, 0, false };
 	if (high >= LASTING_MODULO)
-		d.hint = high - LASTING_MODULO + 1;
+		d.once = high - LASTING_MODULO + NO_HINT;
 	else
 		d.lasting = depth(t.low, high, LASTING_FROM, LASTING_MODULO);
 	return d;
@@ -117,7 +123,7 @@ static struct depths depths(struct ticks t, u16 mark)
 
 static u16 marks(struct ticks t, struct depths d)
 {
-	u32 high = d.hint ? LASTING_MODULO + d.hint - 1 :
+	u32 high = d.once ? LASTING_MODULO + d.once - NO_HINT :
 		mark_of(t.low, d.lasting, LASTING_FROM, LASTING_MODULO);
 	u16 mark = mark_of((u8)t.recent, d.recent, RECENT_FROM, 256) | high << 8;
 
@@ -154,17 +160,19 @@ static struct depths written_depths(const struct lz_life *l, struct depths d, u6
 {
 	u32 chance = (u64)(READ_ONCE(l->clock) * 0x9e3779b97f4a7c15ull + lba) >> 40;
 
-	if (d.hint)
-		d.lasting = DEEPEST;
+	/* It was written once, when its recent mark says. */
+	if (d.once)
+		d.lasting = LASTING_FROM * SUB +
+			(max_t(int, (int)d.recent - RECENT_FROM * SUB, 0) >> LASTING_SHIFT);
 	d.recent = written_depth(d.recent, RECENT_FROM, chance);
 	d.lasting = written_depth(d.lasting, LASTING_FROM, chance >> 8);
-	d.hint = lz_ordered(class) ? class - LZ_CLASS_SHORT + 1 : 0;
+	d.once = lz_ordered(class) ? NO_HINT + 1 + class - LZ_CLASS_SHORT : d.known ? 0 : NO_HINT;
 	return d;
 }
 
 static u32 column_of(struct depths d)
 {
-	return d.hint ? LZ_LIFE_BINS + d.hint - 1 : d.lasting / SUB;
+	return d.once ? LZ_LIFE_BINS + d.once - NO_HINT : d.lasting / SUB;
 }
 
 static int rate_at(const struct lz_life *l, struct depths d)
@@ -227,7 +235,7 @@ static u64 residual(u64 h, u64 then)
 	return within + (stay * then >> 16);
 }
 
-/* The rates that are one divided by the time that is left, for hint @j. */
+/* The rates that are one divided by the time that is left, for column @j of what lives once. */
 static void expect(struct lz_life *l, u32 j, int mean)
 {
 	u64 life = 0;
@@ -242,21 +250,31 @@ static void expect(struct lz_life *l, u32 j, int mean)
 	}
 }
 
-/* Do @rate[]s differ by hint, by an octave at least? As before, if two are not in use. */
-static bool telling(const struct lz_life *l, const int *rate)
+/*
+ * Do hints tell, by an octave at least, what a block's age does not? @row: the rates of all by
+ * recent mark. What was written of each hint is compared with what would have been of as
+ * many blocks of the same ages (the log-rank test: N. Mantel, Evaluation of survival data,
+ * Cancer Chemotherapy Reports 50(3), 1966). As before, if two are not in use.
+ */
+static bool telling(const struct lz_life *l, const int *row)
 {
 	int low = 0, high = 0;
-	u32 j, n = 0;
+	u32 i, j, n = 0;
 
-	for (j = 0; j < LZ_LIFE_HINTS; j++) {
-		u32 column = LZ_LIFE_BINS + j;
+	for (j = LZ_LIFE_BINS + NO_HINT; j < LZ_LIFE_COLUMNS; j++) {
+		u64 seen = add_up(l->seen, 0, LZ_LIFE_BINS, j, j + 1);
+		u64 written = add_up(l->written, 0, LZ_LIFE_BINS, j, j + 1), expected = 0;
+		int rate;
 
 		/* What dies at once is seldom seen, but has been written. */
-		if (add_up(l->seen, 0, LZ_LIFE_BINS, column, column + 1) +
-		    add_up(l->written, 0, LZ_LIFE_BINS, column, column + 1) < PRIOR)
+		if (seen + written < PRIOR)
 			continue;
-		low = n ? min(low, rate[j]) : rate[j];
-		high = n ? max(high, rate[j]) : rate[j];
+		for (i = 0; i < LZ_LIFE_BINS; i++)
+			expected += add_up(l->seen, i, i + 1, j, j + 1) *
+				pow2(clamp(row[i], -4095, 4095)) >> 16;
+		rate = measured(written, expected, 65536);
+		low = n ? min(low, rate) : rate;
+		high = n ? max(high, rate) : rate;
 		n++;
 	}
 	return n < 2 ? l->trusted : high - low >= 256;
@@ -282,22 +300,34 @@ void lz_life_measure(struct lz_life *l)
 	for (j = 0; j < LZ_LIFE_COLUMNS; j++)
 		column[j] = measured_all(l, 0, LZ_LIFE_BINS, j, j + 1);
 	mean = measured_all(l, 0, LZ_LIFE_BINS, 0, LZ_LIFE_COLUMNS);
+	WRITE_ONCE(l->trusted, telling(l, row));
+	for (j = 0; j < LZ_LIFE_COLUMNS; j++) {
+		u32 from = j, last = j + 1;
+
+		/* Hints that tell nothing are no hints: all of it is one column. */
+		if (j >= LZ_LIFE_BINS && !l->trusted) {
+			from = LZ_LIFE_BINS;
+			last = LZ_LIFE_COLUMNS;
+			column[j] = measured_all(l, 0, LZ_LIFE_BINS, from, last);
+		}
+		for (i = 0; i < LZ_LIFE_BINS; i++) {
+			int as = clamp((row[i] + column[j]) / 2, -4095, 4095);
+			u64 written = add_up(l->written, i, i + 1, from, last);
+			u64 seen = add_up(l->seen, i, i + 1, from, last);
+
+			WRITE_ONCE(l->rate[i][j], measured(written, seen, pow2(as)) - mean);
+		}
+	}
 	for (i = 0; i < LZ_LIFE_BINS; i++) {
 		for (j = 0; j < LZ_LIFE_COLUMNS; j++) {
-			int as = clamp((row[i] + column[j]) / 2, -4095, 4095);
-
-			WRITE_ONCE(l->rate[i][j],
-				   measured(READ_ONCE(l->written[i][j]),
-					    READ_ONCE(l->seen[i][j]), pow2(as)) - mean);
 			fade(&l->seen[i][j]);
 			fade(&l->written[i][j]);
 		}
 	}
 	/* The mean rate is one write of a block in so many time constants. */
 	mean = (int)lz_log2(l->blocks) - mean - (int)(l->shift << 8);
-	for (j = 0; j < LZ_LIFE_HINTS; j++)
+	for (j = 0; j < LZ_LIFE_ONCE; j++)
 		expect(l, j, mean);
-	WRITE_ONCE(l->trusted, telling(l, column + LZ_LIFE_BINS));
 }
 
 /* Looks at @n more blocks, and keeps them in sight. */
@@ -484,8 +514,8 @@ void lz_life_add(const struct lz_life *l, struct lz_life_sum *sum, u64 lba, u32 
 		d = depths(t, mark);
 		sum->n++;
 		sum->recent += t.recent - d.recent;
-		if (d.hint)
-			sum->hinted[d.hint - 1]++;
+		if (d.once)
+			sum->once[d.once - NO_HINT]++;
 		else
 			sum->lasting += t.lasting - d.lasting;
 	}
@@ -500,14 +530,17 @@ void lz_life_add(const struct lz_life *l, struct lz_life_sum *sum, u64 lba, u32 
 struct lz_life_mean lz_life_mean(const struct lz_life_sum *sum)
 {
 	struct lz_life_mean mean = { .recent = div_s64(sum->recent, sum->n) };
-	u32 plain = sum->n, i;
+	u32 once = 0, part = 0, i;
 
-	for (i = 0; i < LZ_LIFE_HINTS; i++) {
-		mean.hinted[i] = div_u64((u64)sum->hinted[i] << 8, sum->n);
-		plain -= sum->hinted[i];
+	for (i = 0; i < LZ_LIFE_ONCE; i++) {
+		/* All parts together are right. */
+		mean.once[i] = 0 - part;
+		once += sum->once[i];
+		part = div_u64((u64)once << 8, sum->n);
+		mean.once[i] += part;
 	}
-	if (plain)
-		mean.lasting = div_s64(sum->lasting, plain);
+	if (once < sum->n)
+		mean.lasting = div_s64(sum->lasting, sum->n - once);
 	return mean;
 }
 
@@ -533,10 +566,10 @@ int lz_life_zone_rate(const struct lz_life *l, const struct lz_life_mean *mean)
 	fj = b % SUB;
 	r = l->rate[i];
 	next = l->rate[i + 1];
-	for (k = 0; k < (int)LZ_LIFE_HINTS; k++) {
+	for (k = 0; k < (int)LZ_LIFE_ONCE; k++) {
 		sum += ((SUB - fi) * l->rest[i][k] + fi * l->rest[i + 1][k]) / SUB *
-			mean->hinted[k];
-		plain -= mean->hinted[k];
+			mean->once[k];
+		plain -= mean->once[k];
 	}
 	return (sum + ((SUB - fi) * ((SUB - fj) * r[j] + fj * r[j + 1]) +
 		       fi * ((SUB - fj) * next[j] + fj * next[j + 1])) / (SUB * SUB) * plain) / 256;

@@ -9,8 +9,8 @@
 #include "policy.h"
 
 #define LZ_LIFE_BINS	24u	/* of each of the two marks */
-#define LZ_LIFE_HINTS	4u	/* SHORT to EXTREME */
-#define LZ_LIFE_COLUMNS	(LZ_LIFE_BINS + LZ_LIFE_HINTS)
+#define LZ_LIFE_ONCE	5u	/* what lives once: without a hint, and SHORT to EXTREME */
+#define LZ_LIFE_COLUMNS	(LZ_LIFE_BINS + LZ_LIFE_ONCE)
 #define LZ_LIFE_SUB_SHIFT	3	/* a bin is 2^3 ticks */
 
 /**
@@ -27,7 +27,7 @@
  * @written: blocks written or discarded, by their marks before, the same
  * @rate: by marks, log2 of how often such a block is written, in 256ths; 0 is the mean
  *	of all blocks in use
- * @rest: by recent mark and hint, one divided by the mean time left, in the same way
+ * @rest: of what lives once, one divided by the mean time left, in the same way
  * @trusted: rates differ by hint, or may do
  */
 struct lz_life {
@@ -41,20 +41,20 @@ struct lz_life {
 	u64 seen[LZ_LIFE_BINS][LZ_LIFE_COLUMNS];
 	u64 written[LZ_LIFE_BINS][LZ_LIFE_COLUMNS];
 	s16 rate[LZ_LIFE_BINS][LZ_LIFE_COLUMNS];
-	s16 rest[LZ_LIFE_BINS][LZ_LIFE_HINTS];
+	s16 rest[LZ_LIFE_BINS][LZ_LIFE_ONCE];
 	bool trusted;
 };
 
 /**
  * struct lz_life_sum - the marks of the blocks of a zone
  * @n: blocks
- * @hinted: of these, with a hint
+ * @once: of these, that live once, by hint
  * @recent: sum of their recent marks (ticks)
- * @lasting: sum of their lasting marks, of those without (ticks)
+ * @lasting: sum of the lasting marks of all others (ticks)
  */
 struct lz_life_sum {
 	u32 n;
-	u32 hinted[LZ_LIFE_HINTS];
+	u32 once[LZ_LIFE_ONCE];
 	s64 recent;
 	s64 lasting;
 };
@@ -62,13 +62,13 @@ struct lz_life_sum {
 /**
  * struct lz_life_mean - the mean marks of the blocks of a zone
  * @recent: recent mark (ticks)
- * @lasting: lasting mark, of those without a hint (ticks)
- * @hinted: how many have one, of 256
+ * @lasting: lasting mark, of those that have one (ticks)
+ * @once: how many live once, of 256, by hint
  */
 struct lz_life_mean {
 	s64 recent;
 	s64 lasting;
-	u16 hinted[LZ_LIFE_HINTS];
+	u16 once[LZ_LIFE_ONCE];
 };
 
 int lz_life_init(struct lz_life *l, u64 blocks);

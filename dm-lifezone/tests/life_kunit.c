@@ -259,11 +259,35 @@ static void life_hints(struct kunit *test)
 	KUNIT_EXPECT_GT(test, mean(l, 0, 800), mean(l, 2400, 800) + OCTAVE);
 }
 
+/* Hints that say nothing are seen through, and all count alike then. */
 static void life_shuffled_hints(struct kunit *test)
 {
 	struct lz_life *l = life(test);
+	u8 class;
 
 	files(l, true, 20 * BLOCKS);
+	KUNIT_EXPECT_FALSE(test, l->trusted);
+	for (class = LZ_CLASS_MEDIUM; class <= LZ_CLASS_EXTREME; class++)
+		KUNIT_EXPECT_EQ(test, lz_life_ask(l, 0, 1, class),
+				lz_life_ask(l, 0, 1, LZ_CLASS_SHORT));
+}
+
+/* A hint that much of the old, and cold, data has says nothing of what is written now. */
+static void life_old_hint(struct kunit *test)
+{
+	struct lz_life *l = life(test);
+	u32 state = 14, turn, i;
+
+	for (i = 0; i < BLOCKS / 2; i += 25)
+		write_as(l, i, 25, LZ_CLASS_EXTREME);
+	for (turn = 0; turn < 40 * BLOCKS / 100; turn++) {
+		u32 lba = BLOCKS / 2 + turn % (BLOCKS / 200) * 100;
+		u8 class = LZ_CLASS_SHORT + ram_random(&state, 4);
+
+		lz_life_discard(l, lba, 100);
+		for (i = 0; i < 100; i += 25)
+			write_as(l, lba + i, 25, class);
+	}
 	KUNIT_EXPECT_FALSE(test, l->trusted);
 }
 
@@ -305,6 +329,29 @@ static void life_time_left(struct kunit *test)
 		r[i] = zone_rate(l, &young[i]);
 	}
 	KUNIT_EXPECT_GT(test, r[0], r[1] + OCTAVE);
+}
+
+/*
+ * So with files that come without a hint: those here all live as long, and are as many as there
+ * are blocks in use, so that the mean rate is theirs.
+ */
+static void life_time_left_unhinted(struct kunit *test)
+{
+	struct lz_life *l = life(test);
+	struct lz_life_sum young = {}, old = {};
+	u32 turn, lba = 0, i;
+
+	for (turn = 0; turn < 40 * BLOCKS / 100; turn++) {
+		lba = turn % (BLOCKS / 100) * 100;
+		lz_life_discard(l, lba, 100);
+		for (i = 0; i < 100; i += 25)
+			write_as(l, lba + i, 25, LZ_CLASS_NOT_SET);
+	}
+	lz_life_add(l, &young, lba, 100);
+	lz_life_add(l, &old, (lba + BLOCKS / 8) % BLOCKS, 100);
+	KUNIT_EXPECT_LT(test, mean(l, lba, 100), -2 * OCTAVE);
+	KUNIT_EXPECT_LT(test, abs(zone_rate(l, &young)), OCTAVE);
+	KUNIT_EXPECT_GT(test, zone_rate(l, &old), zone_rate(l, &young) + OCTAVE);
 }
 
 static u64 mdc(u32 valid, u32 cap, int rate)
@@ -431,8 +478,10 @@ static struct kunit_case life_cases[] = {
 	KUNIT_CASE(life_discards),
 	KUNIT_CASE(life_hints),
 	KUNIT_CASE(life_shuffled_hints),
+	KUNIT_CASE(life_old_hint),
 	KUNIT_CASE(life_short_alone),
 	KUNIT_CASE(life_time_left),
+	KUNIT_CASE(life_time_left_unhinted),
 	KUNIT_CASE(life_groups),
 	KUNIT_CASE(life_group_numbers),
 	KUNIT_CASE(life_victims),
