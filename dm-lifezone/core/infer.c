@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * policy=adaptive: what comes without a hint is grouped by the lifetime inferred of it.
+ * policy=adaptive: what comes without a hint is grouped by the lifetime inferred of it; and
+ * gc_isolation=adaptive, which goes by that for GC's output only, whatever the policy.
  *
  * A request goes to one group as a whole: what is written together is often rewritten
  * together, and stays in one piece on the drive. What GC moves is grouped block by block,
@@ -11,15 +12,15 @@
  * by hint, or may do; otherwise hints are worth nothing, and it is grouped like the rest. What
  * survives a cleaning is always grouped: by then its age says more.
  *
- * The marks take two bytes of RAM for each block of the device, from when the policy is
- * first asked for until the device is closed.
+ * The marks take two bytes of RAM for each block of the device, from when either is first
+ * asked for until the device is closed.
  */
 #include "lz.h"
 
 /* The marks, if they are in use. */
 static struct lz_life *marks(struct lz *lz)
 {
-	if (READ_ONCE(lz->o.policy) != LZ_POLICY_ADAPTIVE)
+	if (!lz_wants_rates(&lz->o))
 		return NULL;
 	/* Pairs with the release in lz_infer_init(). */
 	return smp_load_acquire(&lz->life);
@@ -33,7 +34,7 @@ static u8 group_of(const struct lz *lz, int rate)
 /* lz_infer_class - the zone class of @n blocks from @lba on that users write as @class. */
 u8 lz_infer_class(struct lz *lz, u8 class, u64 lba, u32 n)
 {
-	struct lz_life *l = marks(lz);
+	struct lz_life *l = READ_ONCE(lz->o.policy) == LZ_POLICY_ADAPTIVE ? marks(lz) : NULL;
 
 	return l ? lz_life_class(l, lba, n, class, READ_ONCE(lz->groups)) : class;
 }
@@ -164,9 +165,10 @@ void lz_infer_exit(struct lz *lz)
 int lz_prepare_options(struct lz *lz, const struct lz_options *o, char *why, size_t why_size)
 {
 	/* A load sees to it itself. */
-	if (!lz->loaded || o->policy != LZ_POLICY_ADAPTIVE || !lz_infer_init(lz))
+	if (!lz->loaded || !lz_wants_rates(o) || !lz_infer_init(lz))
 		return 0;
-	scnprintf(why, why_size, "policy=adaptive: no memory for %llu bytes",
+	scnprintf(why, why_size, "%s=adaptive: no memory for %llu bytes",
+		  o->policy == LZ_POLICY_ADAPTIVE ? "policy" : "gc_isolation",
 		  (unsigned long long)(2 * lz->si.logical_blocks));
 	return -ENOMEM;
 }

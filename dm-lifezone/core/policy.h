@@ -43,7 +43,10 @@ enum lz_policy {
 
 enum lz_reset { LZ_RESET_EAGER, LZ_RESET_LAZY, LZ_RESET_ADAPTIVE, LZ_NR_RESETS };
 enum lz_finish { LZ_FINISH_NEVER, LZ_FINISH_MISMATCH, LZ_NR_FINISHES };
-enum lz_isolation { LZ_ISOLATION_PERSISTENT, LZ_ISOLATION_INITIAL, LZ_NR_ISOLATIONS };
+enum lz_isolation {
+	LZ_ISOLATION_PERSISTENT, LZ_ISOLATION_INITIAL, LZ_ISOLATION_ADAPTIVE, LZ_NR_ISOLATIONS,
+};
+
 enum lz_victim {
 	LZ_VICTIM_GREEDY, LZ_VICTIM_COST_BENEFIT, LZ_VICTIM_MDC,
 	LZ_VICTIM_AUTO,		/* what suits the policy */
@@ -76,6 +79,13 @@ struct lz_options {
 #define LZ_COMMIT_MS_MIN	10u
 #define LZ_COMMIT_MS_MAX	600000u
 #define LZ_COMMIT_MS_DEFAULT	1000u
+
+/* Are rates to be measured? */
+static inline bool lz_wants_rates(const struct lz_options *o)
+{
+	return READ_ONCE(o->policy) == LZ_POLICY_ADAPTIVE ||
+		READ_ONCE(o->isolation) == LZ_ISOLATION_ADAPTIVE;
+}
 
 extern const char *const lz_class_names[LZ_NR_ZONE_CLASSES];
 
@@ -164,7 +174,7 @@ static inline bool lz_idle(u64 age, u64 blocks)
 }
 
 /* The rule that LZ_VICTIM_AUTO stands for. */
-enum lz_victim lz_victim_rule(enum lz_victim how, enum lz_policy policy);
+enum lz_victim lz_victim_rule(const struct lz_options *o);
 /*
  * lz_victim_score - how well a zone serves as victim, larger is better; 0: not
  * at all (nothing to gain). @how: a rule. @valid, @cap in blocks; @age: device write

@@ -47,7 +47,7 @@ static u32 pick(struct lz *lz)
 	u32 best = LZ_NONE, aside = LZ_NONE, i;
 	u64 top = 0, now = atomic64_read(&lz->write_seq);
 	u32 room = lz->g.zone_cap - DIV_ROUND_UP(lz->g.zone_cap, LZ_SUMMARY_ENTRIES + 1);
-	u8 how = lz_victim_rule(READ_ONCE(lz->o.victim), READ_ONCE(lz->o.policy));
+	u8 how = lz_victim_rule(&lz->o);
 	bool pressed;
 
 	pace_in(lz, &in);

@@ -56,7 +56,7 @@ int lz_setup(struct lz *lz)
 		err = lz_nodes_init(lz);
 	if (!err)
 		err = lz_gc_init(lz);
-	if (!err && lz->o.policy == LZ_POLICY_ADAPTIVE)
+	if (!err && lz_wants_rates(&lz->o))
 		err = lz_infer_init(lz);
 	if (err)
 		return err;

@@ -78,16 +78,17 @@ u32 lz_log2(u64 v)
 
 /**
  * lz_victim_rule - the rule that is meant
- * @how: as the user said, may be LZ_VICTIM_AUTO
- * @policy: of placement
+ * @o: options, whose rule may be LZ_VICTIM_AUTO; may change meanwhile
  *
  * Return: any but LZ_VICTIM_AUTO.
  */
-enum lz_victim lz_victim_rule(enum lz_victim how, enum lz_policy policy)
+enum lz_victim lz_victim_rule(const struct lz_options *o)
 {
+	enum lz_victim how = READ_ONCE(o->victim);
+
 	if (how != LZ_VICTIM_AUTO)
 		return how;
-	return policy == LZ_POLICY_ADAPTIVE ? LZ_VICTIM_MDC : LZ_VICTIM_COST_BENEFIT;
+	return lz_wants_rates(o) ? LZ_VICTIM_MDC : LZ_VICTIM_COST_BENEFIT;
 }
 
 /**

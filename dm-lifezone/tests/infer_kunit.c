@@ -143,6 +143,39 @@ static void infer_survivors(struct kunit *test)
 	ram_survive(r);
 }
 
+/* gc_isolation=adaptive: users' data goes where the policy wants it, what survives to groups. */
+static void infer_isolation(struct kunit *test)
+{
+	struct ram *r = device(test, LZ_POLICY_SLA, 14);
+	struct lz_options o;
+	char why[80];
+	u32 state = 11, c, groups = 0;
+	struct lz_info info;
+	u64 copies;
+
+	lz_get_options(r->lz, &o);
+	o.isolation = LZ_ISOLATION_ADAPTIVE;
+	KUNIT_ASSERT_EQ(test, lz_prepare_options(r->lz, &o, why, sizeof(why)), 0);
+	lz_set_options(r->lz, &o);
+	for (c = 0; c < LZ_NR_CLASSES; c++) {
+		KUNIT_ASSERT_EQ(test, ram_write(r, c, c, 1), 0);
+		KUNIT_EXPECT_EQ(test, zone_of(r, c)->class, c);
+	}
+	fill(r, LZ_CLASS_NOT_SET);
+	overwrite(r, &state, LZ_CLASS_NOT_SET, 6);
+	copies = lz_stat(r->lz, LZ_ST_GC_COPIES);
+	KUNIT_EXPECT_GT(test, copies, 0ull);
+	for (c = 0; c < LZ_CLASS_GROUP; c++)
+		KUNIT_EXPECT_EQ(test, lz_stat(r->lz, LZ_ST_CLASS_COPIES + c), 0ull);
+	lz_get_info(r->lz, &info);
+	for (c = LZ_CLASS_GROUP; c < LZ_NR_ZONE_CLASSES; c++)
+		groups += !!info.class_zones[c];
+	KUNIT_EXPECT_GT(test, groups, 1u);
+	ram_verify(r);
+	KUNIT_ASSERT_EQ(test, ram_flush(r), 0);
+	ram_survive(r);
+}
+
 /* A request stays in one piece, whatever is known of its parts. */
 static void infer_requests(struct kunit *test)
 {
@@ -280,6 +313,7 @@ static struct kunit_case infer_cases[] = {
 	KUNIT_CASE_SLOW(infer_apart),
 	KUNIT_CASE(infer_hints),
 	KUNIT_CASE(infer_survivors),
+	KUNIT_CASE_SLOW(infer_isolation),
 	KUNIT_CASE(infer_requests),
 	KUNIT_CASE(infer_reload),
 	KUNIT_CASE(infer_live),

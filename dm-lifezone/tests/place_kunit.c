@@ -396,7 +396,7 @@ static void place_every_input(struct kunit *test)
 	struct lz_place_zone z[2];
 	unsigned int how, zones, i, v;
 
-	for (how = 0; how < LZ_NR_POLICIES * 2 * 2 * nr * 2 * 4; how++) {
+	for (how = 0; how < LZ_NR_POLICIES * 2 * LZ_NR_ISOLATIONS * nr * 2 * 4; how++) {
 		struct lz_place_in in = { .zones = z };
 
 		v = how;
@@ -404,8 +404,8 @@ static void place_every_input(struct kunit *test)
 		v /= LZ_NR_POLICIES;
 		in.finish = v % 2;
 		v /= 2;
-		in.isolation = v % 2;
-		v /= 2;
+		in.isolation = v % LZ_NR_ISOLATIONS;
+		v /= LZ_NR_ISOLATIONS;
 		in.class = classes[v % nr];
 		v /= nr;
 		in.gc = v % 2;

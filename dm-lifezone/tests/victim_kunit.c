@@ -41,14 +41,18 @@ static void victim_zero_iff_full(struct kunit *test)
 /* What auto stands for, and nothing else. */
 static void victim_auto(struct kunit *test)
 {
-	u8 how, p;
+	struct lz_options o = {};
+	u8 i;
 
-	for (p = 0; p < LZ_NR_POLICIES; p++) {
-		for (how = 0; how < LZ_VICTIM_AUTO; how++)
-			KUNIT_EXPECT_EQ(test, (u8)lz_victim_rule(how, p), how);
-		KUNIT_EXPECT_EQ(test, (u8)lz_victim_rule(LZ_VICTIM_AUTO, p),
-				(u8)(p == LZ_POLICY_ADAPTIVE ? LZ_VICTIM_MDC :
-				     LZ_VICTIM_COST_BENEFIT));
+	for (i = 0; i < LZ_NR_POLICIES * LZ_NR_ISOLATIONS; i++) {
+		o.policy = i % LZ_NR_POLICIES;
+		o.isolation = i / LZ_NR_POLICIES;
+		for (o.victim = 0; o.victim < LZ_VICTIM_AUTO; o.victim++)
+			KUNIT_EXPECT_EQ(test, (u8)lz_victim_rule(&o), o.victim);
+		KUNIT_EXPECT_EQ(test, (u8)lz_victim_rule(&o),
+				(u8)(o.policy == LZ_POLICY_ADAPTIVE ||
+				     o.isolation == LZ_ISOLATION_ADAPTIVE ?
+				     LZ_VICTIM_MDC : LZ_VICTIM_COST_BENEFIT));
 	}
 }
 

@@ -188,6 +188,12 @@ static void memory_options(struct kunit *test)
 		KUNIT_EXPECT_FALSE(test, r->lz->life);
 	}
 	o.policy = LZ_POLICY_SLA;
+	o.isolation = LZ_ISOLATION_ADAPTIVE;
+	arm(0, false);
+	KUNIT_EXPECT_EQ(test, lz_prepare_options(r->lz, &o, why, sizeof(why)), -ENOMEM);
+	KUNIT_EXPECT_TRUE(test, disarm());
+	KUNIT_EXPECT_TRUE(test, !strncmp(why, "gc_isolation=adaptive: no memory for ", 37));
+	o.isolation = LZ_ISOLATION_PERSISTENT;
 	arm(0, false);
 	KUNIT_EXPECT_EQ(test, lz_prepare_options(r->lz, &o, why, sizeof(why)), 0);
 	KUNIT_EXPECT_FALSE(test, disarm());

@@ -16,15 +16,14 @@ u32 sim_stream(const struct sim *s, u8 class)
 
 static u32 module_user(struct sim *s, u32 lba, u32 old)
 {
-	(void)lba;
 	(void)old;
-	return sim_stream(s, s->req.class);
+	return sim_stream(s, sim_life_user(s, lba));
 }
 
 static u32 module_move(struct sim *s, u32 lba, u32 old)
 {
-	(void)lba;
-	return SIM_GC_STREAMS + sim_class(s->z[sim_zone_of(s, old)].stream);
+	return SIM_GC_STREAMS +
+		sim_life_moved(s, lba, sim_class(s->z[sim_zone_of(s, old)].stream));
 }
 
 /* One is left for the other side, which may have none yet. */
@@ -51,8 +50,7 @@ static void adopt(struct sim *s, u32 zone, u32 stream)
 		return;
 	}
 	s->z[zone].stream = stream;
-	if (s->p->adopted)
-		s->p->adopted(s, zone);
+	sim_life_adopted(s, zone);
 }
 
 /* Does a writer fill it, that shares with nobody? */
@@ -66,13 +64,14 @@ static bool owned(const struct sim *s, u32 zone)
 	return false;
 }
 
-u32 sim_choose(struct sim *s, u32 stream, enum lz_policy policy)
+u32 sim_choose(struct sim *s, u32 stream)
 {
 	struct lz_place_zone cand[SIM_OPEN_MAX];
 	u32 zone[SIM_OPEN_MAX], i;
 	bool gc = sim_is_gc(stream), spent;
 	struct lz_place_in in = {
-		.policy = policy, .finish = s->setup.o.finish, .isolation = s->setup.o.isolation,
+		.policy = s->setup.o.policy, .finish = s->setup.o.finish,
+		.isolation = s->setup.o.isolation,
 		.class = sim_class(stream), .gc = gc, .zones = cand,
 	};
 	struct lz_place_out out;
@@ -101,27 +100,12 @@ u32 sim_choose(struct sim *s, u32 stream, enum lz_policy policy)
 		return zone[out.idx];
 	case LZ_PLACE_FINISH:
 		sim_finish(s, zone[out.idx]);
-		return sim_choose(s, stream, policy);
+		return sim_choose(s, stream);
 	case LZ_PLACE_NEW:
 		return sim_open(s, stream);
 	default:
 		return SIM_NOWHERE;
 	}
-}
-
-static u32 choose_zenfs(struct sim *s, u32 stream)
-{
-	return sim_choose(s, stream, LZ_POLICY_ZENFS);
-}
-
-static u32 choose_wla(struct sim *s, u32 stream)
-{
-	return sim_choose(s, stream, LZ_POLICY_WLA);
-}
-
-static u32 choose_sla(struct sim *s, u32 stream)
-{
-	return sim_choose(s, stream, LZ_POLICY_SLA);
 }
 
 bool sim_reset_due(struct sim *s, u32 zone)
@@ -131,21 +115,26 @@ bool sim_reset_due(struct sim *s, u32 zone)
 
 static double module_score(struct sim *s, u32 zone)
 {
-	enum lz_victim how = lz_victim_rule(s->setup.o.victim, LZ_POLICY_WLA);
-	int rate = 0;
+	enum lz_victim how = lz_victim_rule(&s->setup.o);
 
-	if (how == LZ_VICTIM_MDC)
-		rate = lz_victim_age_rate(s->clock - s->z[zone].written, s->setup.blocks);
-	return sim_victim(s, zone, how, rate);
+	return sim_victim(s, zone, how, how == LZ_VICTIM_MDC ? sim_life_zone_rate(s, zone) : 0);
 }
 
-#define MODULE_POLICY(n, d)							\
+#define MODULE_POLICY(n, N, d)							\
+	static int n##_init(struct sim *s)					\
+	{									\
+		s->setup.o.policy = LZ_POLICY_##N;				\
+		return sim_life_init(s);					\
+	}									\
 	const struct sim_policy sim_##n = {					\
 		.name = #n, .doc = d,						\
-		.user = module_user, .move = module_move, .choose = choose_##n,	\
-		.empty = sim_reset_due, .score = module_score,			\
+		.init = n##_init, .exit = sim_life_exit,			\
+		.user = module_user, .move = module_move, .choose = sim_choose,	\
+		.empty = sim_reset_due, .wrote = sim_life_wrote,		\
+		.discarded = sim_life_discarded, .score = module_score,	\
 	}
 
-MODULE_POLICY(zenfs, "the module's: a zone of a longer lifetime, by the hint");
-MODULE_POLICY(wla, "the module's: a zone of the same lifetime, or a longer one");
-MODULE_POLICY(sla, "the module's: a zone of the same lifetime, or a new one");
+MODULE_POLICY(zenfs, ZENFS, "the module's: a zone of a longer lifetime, by the hint");
+MODULE_POLICY(wla, WLA, "the module's: a zone of the same lifetime, or a longer one");
+MODULE_POLICY(sla, SLA, "the module's: a zone of the same lifetime, or a new one");
+MODULE_POLICY(adaptive, ADAPTIVE, "the module's: lifetimes inferred of what has no hint");

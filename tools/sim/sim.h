@@ -131,7 +131,6 @@ struct sim;
  * @choose: the open zone @stream is to fill from now on, which others may fill too; NULL: one
  *	of its own
  * @empty: is an open zone that has lost its last block to be erased? NULL: none is
- * @adopted: an empty zone is another stream's now
  * @wrote: it is at @addr now
  * @discarded: users discarded blocks; after @dead of each
  * @dead: what is at @addr is not @lba any more; called after @user and @move
@@ -148,7 +147,6 @@ struct sim_policy {
 	u32 (*move)(struct sim *s, u32 lba, u32 old);
 	u32 (*choose)(struct sim *s, u32 stream);
 	bool (*empty)(struct sim *s, u32 zone);
-	void (*adopted)(struct sim *s, u32 zone);
 	void (*wrote)(struct sim *s, u32 lba, u32 addr);
 	void (*discarded)(struct sim *s, u32 lba, u32 n);
 	void (*dead)(struct sim *s, u32 lba, u32 addr);
@@ -253,7 +251,7 @@ const char *sim_check(const struct sim *s);
 #define SIM_GC_STREAMS	SIM_CLASSES	/* those of GC begin with this */
 #define SIM_OWN_STREAMS	(2 * SIM_CLASSES)	/* and those of writers with this */
 u32 sim_stream(const struct sim *s, u8 class);
-u32 sim_choose(struct sim *s, u32 stream, enum lz_policy policy);
+u32 sim_choose(struct sim *s, u32 stream);
 bool sim_reset_due(struct sim *s, u32 zone);
 static inline u8 sim_class(u32 stream)
 {
@@ -264,6 +262,20 @@ static inline bool sim_is_gc(u32 stream)
 {
 	return stream / SIM_CLASSES == SIM_GC_STREAMS / SIM_CLASSES;
 }
+
+/*
+ * The module's lifetimes, where an option asks for them; without it, classes are as they come:
+ * that of the block of the request, that of one GC moves out of a zone of @class.
+ */
+int sim_life_init(struct sim *s);
+void sim_life_exit(struct sim *s);
+u8 sim_life_user(struct sim *s, u32 lba);
+u8 sim_life_moved(struct sim *s, u32 lba, u8 class);
+void sim_life_adopted(struct sim *s, u32 zone);
+void sim_life_wrote(struct sim *s, u32 lba, u32 addr);
+void sim_life_discarded(struct sim *s, u32 lba, u32 n);
+/* The rate at which blocks of a full zone are written, for LZ_VICTIM_MDC. */
+int sim_life_zone_rate(struct sim *s, u32 zone);
 
 /* Opens a free zone, of which there must be one, for @stream. */
 u32 sim_open(struct sim *s, u32 stream);

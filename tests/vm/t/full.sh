@@ -11,7 +11,7 @@ emulated=$(make_nullb size=128 zone_size=4 zone_capacity=2 zone_append_max_secto
 
 # All combinations of three options; the others so that every pair of two occurs.
 victims=(auto greedy) resets=(lazy eager adaptive) finishes=(never mismatch)
-isolations=(persistent initial) policies=(zenfs wla sla adaptive) devs=("$native" "$emulated")
+isolations=(persistent initial adaptive) policies=(zenfs wla sla adaptive) devs=("$native" "$emulated")
 all_mapped() {
 	local mapped
 	mapped=$(lz_status f mapped_blocks)
@@ -20,9 +20,9 @@ all_mapped() {
 
 runs=({0..12} 15)
 # Every value once; no other would show such a kernel anything new.
-! slow_kernel || runs=(1 5 10 12)
+! slow_kernel || runs=(1 5 9 14)
 for i in "${runs[@]}"; do
-	p=$((i / 4)) f=$((i / 2 % 2)) g=$((i % 2))
+	p=$((i / 4)) f=$((i / 2 % 2)) g=$((i % 3))
 	opts="policy ${policies[p]} finish ${finishes[f]} gc_isolation ${isolations[g]}"
 	opts+=" victim ${victims[(p + f + g) % 2]} reset ${resets[(p + f + g) % 3]}"
 	dev=${devs[(p + g) % 2]}

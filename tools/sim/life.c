@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The module's measured lifetimes, core/life.c: policy=adaptive goes by them, and with
+ * gc_isolation=adaptive GC of every policy. What is here is as in core/infer.c.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include "../../dm-lifezone/core/life.h"
+#include "sim.h"
+
+/**
+ * struct sim_life - state
+ * @l: of all blocks
+ * @groups: how many there are
+ * @sum: of the zones, as they fill
+ * @mean: and once they are full
+ */
+struct sim_life {
+	struct lz_life l;
+	u32 groups;
+	struct lz_life_sum *sum;
+	struct lz_life_mean *mean;
+};
+
+/* Nothing, where nobody asks for lifetimes. */
+int sim_life_init(struct sim *s)
+{
+	struct sim_life *a;
+
+	if (!lz_wants_rates(&s->setup.o))
+		return 0;
+	a = calloc(1, sizeof(*a));
+	s->priv = a;
+	if (!a || lz_life_init(&a->l, s->setup.blocks))
+		return -ENOMEM;
+	a->groups = lz_life_groups(0, s->setup.max_open);
+	a->sum = calloc(s->setup.zones, sizeof(*a->sum));
+	a->mean = calloc(s->setup.zones, sizeof(*a->mean));
+	return a->sum && a->mean ? 0 : -ENOMEM;
+}
+
+void sim_life_exit(struct sim *s)
+{
+	struct sim_life *a = s->priv;
+
+	lz_life_exit(&a->l);
+	free(a->sum);
+	free(a->mean);
+}
+
+/* Zones that what is in use would not fill. */
+static u32 spare_zones(const struct sim *s)
+{
+	return s->setup.zones - s->mapped / s->setup.cap;
+}
+
+u8 sim_life_user(struct sim *s, u32 lba)
+{
+	struct sim_life *a = s->priv;
+	u8 class = s->req.class;
+
+	if (!a)
+		return class;
+	if (s->setup.o.policy == LZ_POLICY_ADAPTIVE)
+		class = lz_life_class(&a->l, lba, 1, class, a->groups);
+	if (lz_life_write(&a->l, lba, 1, s->req.class)) {
+		lz_life_measure(&a->l);
+		a->groups = lz_life_groups(spare_zones(s), s->setup.max_open);
+	}
+	return class;
+}
+
+u8 sim_life_moved(struct sim *s, u32 lba, u8 class)
+{
+	struct sim_life *a = s->priv;
+	int rate;
+
+	if (!a)
+		return class;
+	lz_life_rate(&a->l, lba, &rate);
+	return LZ_CLASS_GROUP + lz_life_group(rate, a->groups);
+}
+
+void sim_life_adopted(struct sim *s, u32 zone)
+{
+	struct sim_life *a = s->priv;
+
+	if (a)
+		a->sum[zone] = (struct lz_life_sum){ 0 };
+}
+
+void sim_life_wrote(struct sim *s, u32 lba, u32 addr)
+{
+	struct sim_life *a = s->priv;
+	u32 zone = sim_zone_of(s, addr);
+
+	if (!a)
+		return;
+	if (s->z[zone].wp == 1)
+		sim_life_adopted(s, zone);
+	lz_life_add(&a->l, &a->sum[zone], lba, 1);
+	if (s->z[zone].wp == s->setup.cap)
+		a->mean[zone] = lz_life_mean(&a->sum[zone]);
+}
+
+void sim_life_discarded(struct sim *s, u32 lba, u32 n)
+{
+	struct sim_life *a = s->priv;
+
+	if (a)
+		lz_life_discard(&a->l, lba, n);
+}
+
+int sim_life_zone_rate(struct sim *s, u32 zone)
+{
+	struct sim_life *a = s->priv;
+
+	return a ? lz_life_zone_rate(&a->l, &a->mean[zone]) :
+		lz_victim_age_rate(s->clock - s->z[zone].written, s->setup.blocks);
+}
