@@ -14,6 +14,7 @@
 #include "lsm.h"
 #include "rnd.h"
 #include "sim.h"
+#include "tenants.h"
 #include "trace.h"
 
 #define HOT_WRITES	0.9	/* moving: so many of the writes */
@@ -22,7 +23,7 @@
 #define JOURNAL_WRITES	0.5	/* journal: so many of the writes */
 #define JOURNAL_BLOCKS	0.02	/* go round in so many of the blocks */
 
-enum kind { UNIFORM, ZIPF, MOVING, NR_TURNS, JOURNAL = NR_TURNS, LSM, TRACE };
+enum kind { UNIFORM, ZIPF, MOVING, NR_TURNS, JOURNAL = NR_TURNS, LSM, TRACE, TENANTS };
 
 /**
  * struct load - a load
@@ -42,6 +43,7 @@ enum kind { UNIFORM, ZIPF, MOVING, NR_TURNS, JOURNAL = NR_TURNS, LSM, TRACE };
  * @head: JOURNAL: writes to it so far
  * @lsm: LSM: the store
  * @trace: TRACE: it
+ * @tenants: TENANTS: they
  * @ends: it ends by itself
  */
 struct load {
@@ -61,6 +63,7 @@ struct load {
 	u64 head;
 	struct lsm *lsm;
 	struct trace *trace;
+	struct tenants *tenants;
 	bool ends;
 };
 
@@ -74,6 +77,8 @@ const char *const load_docs[] = {
 	"                or blocks: its hints left out, or shuffled",
 	"trace:FILE      of blkparse, a log of fio's, or CSV: time,op,offset,length[,hint]",
 	"fill[:M[:BLOCKS[:HINTS]]]  such a store filled from nothing: BLOCKS put (half of them)",
+	"mix:LOAD+LOAD   loads with as many blocks each, at the same time",
+	"turns:LOAD+LOAD and one after the other, each for one fill of all blocks",
 	NULL
 };
 
@@ -91,6 +96,8 @@ static double h_inv(double theta, double y)
 /* Changes when rates do. */
 u64 load_epoch(const struct load *l)
 {
+	if (l->kind == TENANTS)
+		return tenants_epoch(l->tenants);
 	return (l->turns ? l->at / l->n << 32 : 0) + (l->kind == MOVING ? l->at / l->period : 0);
 }
 
@@ -179,6 +186,8 @@ bool load_next(struct load *l, struct sim_req *req)
 		return lsm_next(l->lsm, req);
 	if (l->kind == TRACE)
 		return trace_next(l->trace, req);
+	if (l->kind == TENANTS)
+		return tenants_next(l->tenants, req);
 	*req = (struct sim_req){ 0 };
 	if (at < l->n) {
 		req->lba = at;
@@ -215,6 +224,8 @@ double load_rate(const struct load *l, u32 lba)
 	case JOURNAL:
 		return lba < l->n * JOURNAL_BLOCKS ? JOURNAL_WRITES / JOURNAL_BLOCKS :
 			(1 - JOURNAL_WRITES) / (1 - JOURNAL_BLOCKS);
+	case TENANTS:
+		return tenants_rate(l->tenants, lba);
 	}
 	return 1;
 }
@@ -309,11 +320,14 @@ struct load *load_new(const char *text, u32 blocks, u64 seed, const char **why)
 		l->kind = TRACE;
 		l->trace = trace_new(text + 6, blocks, why);
 		l->ends = true;
+	} else if (!strncmp(text, "mix:", 4) || !strncmp(text, "turns:", 6)) {
+		l->kind = TENANTS;
+		l->tenants = tenants_new(strchr(text, ':') + 1, *text == 't', blocks, seed, why);
 	} else if (strcmp(text, "uniform")) {
 		*why = "not a load: uniform, zipf:0.01 to zipf:10, moving:WRITES, ... (--list)";
 	}
 	if (*why || (zipf && !zipf_init(l, x)) || (l->kind == LSM && !l->lsm) ||
-	    (l->kind == TRACE && !l->trace)) {
+	    (l->kind == TRACE && !l->trace) || (l->kind == TENANTS && !l->tenants)) {
 		load_free(l);
 		return NULL;
 	}
@@ -338,6 +352,7 @@ void load_free(struct load *l)
 		return;
 	lsm_free(l->lsm);
 	trace_free(l->trace);
+	tenants_free(l->tenants);
 	free(l->order);
 	free(l->rank);
 	free(l);

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Loads that share a device, each with an equal part of it: at the same time, or in turns. */
+#include <stdlib.h>
+#include <string.h>
+#include "rnd.h"
+#include "sim.h"
+#include "tenants.h"
+
+#define TENANTS_MAX	8u
+
+/**
+ * struct tenants - loads that share a device
+ * @r: what is drawn from
+ * @n: how many
+ * @blocks: of each
+ * @turn: blocks that one writes before the next does; 0: all at the same time
+ * @at: blocks written
+ * @load: the loads
+ */
+struct tenants {
+	struct rnd r;
+	u32 n;
+	u32 blocks;
+	u64 turn;
+	u64 at;
+	struct load *load[TENANTS_MAX];
+};
+
+struct tenants *tenants_new(const char *text, bool turns, u32 blocks, u64 seed, const char **why)
+{
+	struct tenants *t = calloc(1, sizeof(*t));
+	char *copy = strdup(text), *rest = copy, *one;
+	u32 n = 1, i;
+
+	if (!t || !copy)
+		goto fail;
+	rnd_seed(&t->r, seed);
+	for (i = 0; text[i]; i++)
+		n += text[i] == '+';
+	if (n < 2 || n > TENANTS_MAX) {
+		*why = "2 to 8 loads, with a + between two";
+		goto fail;
+	}
+	t->n = n;
+	t->blocks = blocks / n;
+	t->turn = turns ? blocks : 0;
+	for (i = 0; (one = strsep(&rest, "+")); i++) {
+		t->load[i] = load_new(one, t->blocks, seed + i, why);
+		if (!t->load[i])
+			goto fail;
+		if (load_ends(t->load[i])) {
+			*why = "loads that share a device are not to end";
+			goto fail;
+		}
+	}
+	free(copy);
+	return t;
+fail:
+	free(copy);
+	tenants_free(t);
+	return NULL;
+}
+
+void tenants_free(struct tenants *t)
+{
+	u32 i;
+
+	for (i = 0; t && i < t->n; i++)
+		load_free(t->load[i]);
+	free(t);
+}
+
+/* Whose turn it is, if they take turns. */
+static u32 turn(const struct tenants *t)
+{
+	return t->at / t->turn % t->n;
+}
+
+bool tenants_next(struct tenants *t, struct sim_req *req)
+{
+	u32 i = t->turn ? turn(t) : rnd_below(&t->r, t->n);
+
+	if (!load_next(t->load[i], req))
+		return false;
+	req->lba += i * t->blocks;
+	t->at += !req->discard;
+	return true;
+}
+
+double tenants_rate(const struct tenants *t, u32 lba)
+{
+	u32 i = lba / t->blocks;
+
+	/* What does not divide evenly is nobody's. */
+	if (i == t->n || (t->turn && i != turn(t)))
+		return 0;
+	return load_rate(t->load[i], lba % t->blocks) * (t->turn ? t->n : 1);
+}
+
+u64 tenants_epoch(const struct tenants *t)
+{
+	u64 sum = t->turn ? t->at / t->turn : 0;
+	u32 i;
+
+	for (i = 0; i < t->n; i++)
+		sum += load_epoch(t->load[i]);
+	return sum;
+}
