@@ -19,7 +19,7 @@ static void zone_free(struct sim *s, u32 zone)
 static void zone_erase(struct sim *s, u32 zone)
 {
 	s->n.erased++;
-	s->n.erased_short += s->p->choose && sim_class(s->z[zone].stream) == LZ_CLASS_SHORT;
+	s->n.erased_short += s->p->empty && sim_class(s->z[zone].stream) == LZ_CLASS_SHORT;
 	zone_free(s, zone);
 }
 
@@ -155,6 +155,8 @@ static u32 pick(struct sim *s)
 	u32 best = SIM_NOWHERE, most = most_valid(s), i;
 	double top = 0;
 
+	if (s->p->victim)
+		return s->p->victim(s);
 	for (i = 0; i < s->setup.zones; i++) {
 		const struct sim_zone *z = &s->z[i];
 		double score;

@@ -21,7 +21,7 @@ static u32 module_user(struct sim *s, u32 lba, u32 old)
 	return sim_stream(s, s->req.class);
 }
 
-static u32 module_move(struct sim *s, u32 lba, u32 old)
+u32 sim_module_move(struct sim *s, u32 lba, u32 old)
 {
 	(void)lba;
 	return SIM_GC_STREAMS + sim_class(s->z[sim_zone_of(s, old)].stream);
@@ -119,7 +119,7 @@ static u32 choose_wla(struct sim *s, u32 stream)
 	return sim_choose(s, stream, LZ_POLICY_WLA);
 }
 
-static u32 choose_sla(struct sim *s, u32 stream)
+u32 sim_choose_sla(struct sim *s, u32 stream)
 {
 	return sim_choose(s, stream, LZ_POLICY_SLA);
 }
@@ -129,7 +129,7 @@ bool sim_reset_due(struct sim *s, u32 zone)
 	return lz_reset_due(s->setup.o.reset, sim_class(s->z[zone].stream), false);
 }
 
-static double module_score(struct sim *s, u32 zone)
+double sim_module_score(struct sim *s, u32 zone)
 {
 	enum lz_victim how = lz_victim_rule(s->setup.o.victim, LZ_POLICY_WLA);
 	int rate = 0;
@@ -139,13 +139,13 @@ static double module_score(struct sim *s, u32 zone)
 	return sim_victim(s, zone, how, rate);
 }
 
-#define MODULE_POLICY(n, d)							\
-	const struct sim_policy sim_##n = {					\
-		.name = #n, .doc = d,						\
-		.user = module_user, .move = module_move, .choose = choose_##n,	\
-		.empty = sim_reset_due, .score = module_score,			\
+#define MODULE_POLICY(n, f, d)						\
+	const struct sim_policy sim_##n = {				\
+		.name = #n, .doc = d,					\
+		.user = module_user, .move = sim_module_move,		\
+		.choose = f, .empty = sim_reset_due, .score = sim_module_score, \
 	}
 
-MODULE_POLICY(zenfs, "the module's: a zone of a longer lifetime, by the hint");
-MODULE_POLICY(wla, "the module's: a zone of the same lifetime, or a longer one");
-MODULE_POLICY(sla, "the module's: a zone of the same lifetime, or a new one");
+MODULE_POLICY(zenfs, choose_zenfs, "the module's: a zone of a longer lifetime, by the hint");
+MODULE_POLICY(wla, choose_wla, "the module's: a zone of the same lifetime, or a longer one");
+MODULE_POLICY(sla, sim_choose_sla, "the module's: a zone of the same lifetime, or a new one");
