@@ -214,6 +214,8 @@ struct sim_setup {
  * @mapped: blocks in use
  * @clock: user blocks written
  * @n: counters
+ * @top: of the zones looked at as victim: the best score, below which it is enough to know that
+ *	another is; and what cost-benefit makes of a gain of 1 and no age
  * @death: by user write, the clock at the next write, or the discard, of the same block
  * @broken: no zone was left to write to
  */
@@ -233,6 +235,10 @@ struct sim {
 	u32 mapped;
 	u64 clock;
 	struct sim_count n;
+	struct {
+		double score;
+		double even;
+	} top;
 	u32 *death;
 	bool broken;
 };
