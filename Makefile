@@ -77,8 +77,9 @@ bench: deps
 
 placement seeds:
 	@$(VM)/deps gcc make libc6-dev pkg-config libdevmapper-dev libblkid-dev uuid-dev libjson-c-dev
+	@$(if $(PLOT),$(VM)/deps gnuplot-nox)
 	@$(MAKE) -s -C tools O=$(O)/host
-	@tests/$@/run $(O)/host/lifezone
+	@$(if $(PLOT),PLOT='$(PLOT)') tests/$@/run $(O)/host/lifezone
 
 demo: deps
 	@VM_ZNS=$(or $(VM_ZNS),size=8G,zone=32M,cap=24M,open=14,active=14) VM_MEM=$(or $(VM_MEM),3G) \
@@ -133,6 +134,7 @@ help:
 # help:   make bench        the benchmarks behind Documentation's report
 # help:   make seeds        studies of placement done again, beside what they published (SEEDS=N)
 # help:   make placement    our placement against others', in the simulator (SEEDS=N; half an hour)
+# help:                       PLOT=DIR: both also as pictures, SVG and PNG, in DIR
 # help: Other
 # help:   make debug        the guest tests on a kernel with KASAN, lockdep, fault injection ..., then
 # help:                       on one with KCSAN (hours); builds both first (VM_KERNEL=debug, =kcsan)

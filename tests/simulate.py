@@ -1,13 +1,29 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # Runs of the simulator, many at a time.  SEEDS=N is how often each is done, JOBS=N how many are
-# under way.
-import concurrent.futures, json, os, subprocess
+# under way.  PLOT=DIR: pictures of them, too.
+import concurrent.futures, json, os, pathlib, subprocess
+
+ROWS = []	# of all that ran
 
 def sim(lifezone, *args):
     """What is counted, or None where the simulator did not run to its end."""
     said = subprocess.run([lifezone, "sim", "--json", *args], check=False, stdout=subprocess.PIPE)
-    return json.loads(said.stdout)[0] if not said.returncode else None
+    if said.returncode:
+        return None
+    row = json.loads(said.stdout)[0]
+    # What tells runs of one policy apart.
+    opts = [value for key, value in zip(args, args[1:]) if key == "--opt"]
+    ROWS.append({**row, "policy": " ".join([row["policy"], *opts])})
+    return row
+
+def plot(name, want=lambda row: True):
+    """Pictures of those that are wanted, in the order of loads, policies and seeds."""
+    folder = os.environ.get("PLOT")
+    if folder:
+        rows = sorted(filter(want, ROWS), key=lambda r: (r["load"], r["policy"], r["seed"]))
+        subprocess.run([pathlib.Path(__file__).with_name("plot"), folder, name], check=True,
+                       input=json.dumps(rows), text=True)
 
 def seeds():
     return range(1, int(os.environ.get("SEEDS") or 1) + 1)

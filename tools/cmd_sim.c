@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * lifezone sim: what placement policies make of a load, counted on a drive that is only
- * simulated. One row for each load, policy and seed.
+ * simulated. One row for each load, policy and seed, or one for so many blocks of each.
  */
 #include <stdlib.h>
 #include "lifezone.h"
@@ -18,12 +18,13 @@ struct sim_args {
 	u64 seeds;
 	u64 fills;
 	u64 skip;
+	u64 every;
 	bool json;
 };
 
 enum {
 	OPT_ZONES = 0x100, OPT_CAP, OPT_BLOCKS, OPT_OPEN, OPT_GC, OPT_SLOPE, OPT_EXCLUSIVE,
-	OPT_FILLS, OPT_SKIP, OPT_SEED, OPT_SEEDS, OPT_JSON, OPT_LIST,
+	OPT_FILLS, OPT_SKIP, OPT_EVERY, OPT_SEED, OPT_SEEDS, OPT_JSON, OPT_LIST,
 };
 
 static const struct argp_option sim_options[] = {
@@ -43,6 +44,7 @@ static const struct argp_option sim_options[] = {
 	  "files of a store written at the same time do not share a zone, as in ZenFS", 0 },
 	{ "fills", OPT_FILLS, "N", 0, "write N times the blocks there are (10)", 0 },
 	{ "skip", OPT_SKIP, "N", 0, "and count after as many (half of that)", 0 },
+	{ "every", OPT_EVERY, "BLOCKS", 0, "a row for so many blocks users write, not for all", 0 },
 	{ "seed", OPT_SEED, "S", 0, "of what is drawn (1)", 0 },
 	{ "seeds", OPT_SEEDS, "N", 0, "and of as many runs, one more for each (1)", 0 },
 	{ "json", OPT_JSON, NULL, 0, "print JSON", 0 },
@@ -142,6 +144,9 @@ static error_t parse_sim(int key, char *arg, struct argp_state *state)
 	case OPT_SKIP:
 		a->skip = number(state, "skip", arg, 0, 100000);
 		return 0;
+	case OPT_EVERY:
+		a->every = number(state, "every", arg, 1, ~0ull >> 1);
+		return 0;
 	case OPT_SEED:
 		a->setup.seed = number(state, "seed", arg, 0, ~0ull >> 1);
 		return 0;
@@ -162,16 +167,63 @@ static const struct argp sim_argp = {
 	       "Exit status: 0, 1 if a policy ran out of zones.",
 };
 
+/* What happened since @n was counted. */
+static void row(const struct sim_args *a, const struct sim *s, const struct sim_count *n,
+		const char *load, struct out *out)
+{
+	struct json_object *o = json_object_new_object();
+	u64 user = s->n.user - n->user, copied = s->n.copied - n->copied;
+	char wa[32];
+
+	put_str(o, "load", load);
+	put_str(o, "policy", s->p->name);
+	put_u64(o, "seed", s->setup.seed);
+	if (a->every)
+		put_u64(o, "written_blocks", s->n.user);
+	put_u64(o, "user_blocks", user);
+	put_u64(o, "discarded_blocks", s->n.discarded - n->discarded);
+	put_u64(o, "copied_blocks", copied);
+	snprintf(wa, sizeof(wa), "%.4f", 1 + (double)copied / user);
+	json_object_object_add(o, "write_amplification", json_object_new_double_s(strtod(wa, NULL),
+										  wa));
+	put_u64(o, "victims", s->n.victims - n->victims);
+	put_u64(o, "erased_zones", s->n.erased - n->erased);
+	put_u64(o, "erased_short", s->n.erased_short - n->erased_short);
+	put_u64(o, "finished_zones", s->n.finished - n->finished);
+	put_u64(o, "fallback_blocks", s->n.fallback - n->fallback);
+	put_u64(o, "zones_in_use", s->setup.zones - s->nr_free);
+	put_u64(o, "blocks_in_use", s->mapped);
+	out_row(out, o);
+}
+
+/* Goes on to write, up to @end blocks in all. 0, or an error that has been told. */
+static int go_on(struct sim *s, const char *load, u64 end)
+{
+	int err = sim_run(s, end - s->n.user);
+	const char *why;
+
+	if (err) {
+		complain(err == -ENODATA ? load : s->p->name, "%s, after %llu blocks",
+			 err == -ENODATA ? load_wrong(s->load) : "no zone is left to write to",
+			 (unsigned long long)s->n.user);
+		return err;
+	}
+	why = sim_check(s);
+	if (!why)
+		return 0;
+	complain(s->p->name, "the simulator is wrong: %s", why);
+	return -EUCLEAN;
+}
+
 /* One run. 0, or an error that has been told. */
 static int run(const struct sim_args *a, const struct sim_policy *p, const char *load, u64 seed,
 	       struct out *out)
 {
 	struct sim_setup setup = a->setup;
 	u64 skip = a->skip * setup.blocks, all = a->fills * setup.blocks;
-	struct json_object *o;
 	struct sim_count n;
+	bool any = false;
 	const char *why;
-	char wa[32];
 	struct sim s;
 	int err;
 
@@ -186,48 +238,24 @@ static int run(const struct sim_args *a, const struct sim_policy *p, const char 
 		skip = 0;
 		all = ~0ull;
 	}
-	err = sim_run(&s, skip);
-	n = s.n;
-	if (!err)
-		err = sim_run(&s, all - skip);
-	if (err) {
-		complain(err == -ENODATA ? load : p->name, "%s, after %llu blocks",
-			 err == -ENODATA ? load_wrong(s.load) : "no zone is left to write to",
-			 (unsigned long long)s.n.user);
-		sim_exit(&s);
-		return err;
+	err = go_on(&s, load, skip);
+	while (!err && s.n.user < all) {
+		u64 most = all - s.n.user;
+
+		n = s.n;
+		err = go_on(&s, load, n.user + (a->every ? min(a->every, most) : most));
+		if (!err && s.n.user == n.user)
+			break;
+		if (!err)
+			row(a, &s, &n, load, out);
+		any = true;
 	}
-	if (s.n.user == n.user) {
+	if (!err && !any) {
 		complain(load, "nothing is written");
-		sim_exit(&s);
-		return -ENODATA;
+		err = -ENODATA;
 	}
-	why = sim_check(&s);
-	if (why) {
-		complain(p->name, "the simulator is wrong: %s", why);
-		sim_exit(&s);
-		return -EUCLEAN;
-	}
-	o = json_object_new_object();
-	put_str(o, "load", load);
-	put_str(o, "policy", p->name);
-	put_u64(o, "seed", seed);
-	put_u64(o, "user_blocks", s.n.user - n.user);
-	put_u64(o, "discarded_blocks", s.n.discarded - n.discarded);
-	put_u64(o, "copied_blocks", s.n.copied - n.copied);
-	snprintf(wa, sizeof(wa), "%.4f", 1 + (double)(s.n.copied - n.copied) / (s.n.user - n.user));
-	json_object_object_add(o, "write_amplification", json_object_new_double_s(strtod(wa, NULL),
-										  wa));
-	put_u64(o, "victims", s.n.victims - n.victims);
-	put_u64(o, "erased_zones", s.n.erased - n.erased);
-	put_u64(o, "erased_short", s.n.erased_short - n.erased_short);
-	put_u64(o, "finished_zones", s.n.finished - n.finished);
-	put_u64(o, "fallback_blocks", s.n.fallback - n.fallback);
-	put_u64(o, "zones_in_use", setup.zones - s.nr_free);
-	put_u64(o, "blocks_in_use", s.mapped);
-	out_row(out, o);
 	sim_exit(&s);
-	return 0;
+	return err;
 }
 
 int cmd_sim(int argc, char **argv)

@@ -3,9 +3,12 @@
  * The drive and its GC, the same for every policy.
  */
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include "sim.h"
+
+#define AHEAD	16u	/* blocks of a victim whose place in the map is fetched */
 
 static void zone_free(struct sim *s, u32 zone)
 {
@@ -19,7 +22,7 @@ static void zone_free(struct sim *s, u32 zone)
 static void zone_erase(struct sim *s, u32 zone)
 {
 	s->n.erased++;
-	s->n.erased_short += s->p->choose && sim_class(s->z[zone].stream) == LZ_CLASS_SHORT;
+	s->n.erased_short += s->p->empty && sim_class(s->z[zone].stream) == LZ_CLASS_SHORT;
 	zone_free(s, zone);
 }
 
@@ -135,6 +138,14 @@ double sim_victim(const struct sim *s, u32 zone, enum lz_victim how, int rate)
 {
 	const struct sim_zone *z = &s->z[zone];
 
+	if (how == LZ_VICTIM_COST_BENEFIT && z->valid) {
+		/* A bound: the root is worked out bit by bit, and few zones come near the best. */
+		double gain = (double)(s->setup.cap - z->valid) / z->valid + 0.000001;
+		double most = gain * sqrt(s->clock - z->written + 1) * s->top.even;
+
+		if (most < s->top.score)
+			return most;
+	}
 	return lz_victim_score(how, z->valid, s->setup.cap, s->clock - z->written, rate);
 }
 
@@ -153,8 +164,10 @@ static u32 most_valid(const struct sim *s)
 static u32 pick(struct sim *s)
 {
 	u32 best = SIM_NOWHERE, most = most_valid(s), i;
-	double top = 0;
 
+	if (s->p->victim)
+		return s->p->victim(s);
+	s->top.score = 0;
 	for (i = 0; i < s->setup.zones; i++) {
 		const struct sim_zone *z = &s->z[i];
 		double score;
@@ -162,8 +175,8 @@ static u32 pick(struct sim *s)
 		if (z->state != SIM_FULL || z->valid >= most)
 			continue;
 		score = s->p->score(s, i);
-		if (best == SIM_NOWHERE || score > top) {
-			top = score;
+		if (best == SIM_NOWHERE || score > s->top.score) {
+			s->top.score = score;
 			best = i;
 		}
 	}
@@ -183,6 +196,8 @@ static bool clean(struct sim *s)
 	for (off = 0; off < s->setup.cap && !s->broken; off++) {
 		u32 addr = victim * s->setup.cap + off, lba = s->lba[addr], stream;
 
+		if (off + AHEAD < s->setup.cap)
+			__builtin_prefetch(&s->map[s->lba[addr + AHEAD]]);
 		if (s->map[lba] != addr)
 			continue;
 		stream = s->p->move(s, lba, addr);
@@ -331,6 +346,8 @@ int sim_init(struct sim *s, const struct sim_policy *p, const struct sim_setup *
 	u32 i;
 
 	*s = (struct sim){ .p = p, .setup = *setup };
+	/* A little more, for what is rounded. */
+	s->top.even = 1.0001 * lz_victim_score(LZ_VICTIM_COST_BENEFIT, 1, 2, 0, 0);
 	*why = NULL;
 	if (all >= SIM_NOWHERE || setup->blocks + (reserve + 2) * setup->cap > all) {
 		*why = "too few zones for so many blocks, or 2^32 blocks and more";

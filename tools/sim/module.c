@@ -20,7 +20,7 @@ static u32 module_user(struct sim *s, u32 lba, u32 old)
 	return sim_stream(s, sim_life_user(s, lba));
 }
 
-static u32 module_move(struct sim *s, u32 lba, u32 old)
+u32 sim_module_move(struct sim *s, u32 lba, u32 old)
 {
 	return SIM_GC_STREAMS +
 		sim_life_moved(s, lba, sim_class(s->z[sim_zone_of(s, old)].stream));
@@ -113,7 +113,7 @@ bool sim_reset_due(struct sim *s, u32 zone)
 	return lz_reset_due(s->setup.o.reset, sim_class(s->z[zone].stream), false);
 }
 
-static double module_score(struct sim *s, u32 zone)
+double sim_module_score(struct sim *s, u32 zone)
 {
 	enum lz_victim how = lz_victim_rule(&s->setup.o);
 
@@ -129,9 +129,10 @@ static double module_score(struct sim *s, u32 zone)
 	const struct sim_policy sim_##n = {					\
 		.name = #n, .doc = d,						\
 		.init = n##_init, .exit = sim_life_exit,			\
-		.user = module_user, .move = module_move, .choose = sim_choose,	\
+		.user = module_user, .move = sim_module_move,			\
+		.choose = sim_choose,						\
 		.empty = sim_reset_due, .wrote = sim_life_wrote,		\
-		.discarded = sim_life_discarded, .score = module_score,	\
+		.discarded = sim_life_discarded, .score = sim_module_score,	\
 	}
 
 MODULE_POLICY(zenfs, ZENFS, "the module's: a zone of a longer lifetime, by the hint");

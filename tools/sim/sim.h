@@ -135,6 +135,8 @@ struct sim;
  * @discarded: users discarded blocks; after @dead of each
  * @dead: what is at @addr is not @lba any more; called after @user and @move
  * @score: of a full zone with garbage as victim, larger is better
+ * @victim: the full zone to clean, or SIM_NOWHERE, where that is no matter of scores; it need not
+ *	have garbage, and gc_slope does not bind it. Called once for each victim
  * @cleaned: GC is about to clean the zone
  */
 struct sim_policy {
@@ -151,10 +153,12 @@ struct sim_policy {
 	void (*discarded)(struct sim *s, u32 lba, u32 n);
 	void (*dead)(struct sim *s, u32 lba, u32 addr);
 	double (*score)(struct sim *s, u32 zone);
+	u32 (*victim)(struct sim *s);
 	void (*cleaned)(struct sim *s, u32 zone);
 };
 
 extern const struct sim_policy sim_one, sim_split, sim_split_greedy, sim_dac, sim_sepbit;
+extern const struct sim_policy sim_midas, sim_xfs, sim_perfect;
 extern const struct sim_policy sim_adaptive, sim_zenfs, sim_wla, sim_sla, sim_rates, sim_oracle;
 /* All of them, NULL last. */
 extern const struct sim_policy *const sim_policies[];
@@ -208,6 +212,8 @@ struct sim_setup {
  * @mapped: blocks in use
  * @clock: user blocks written
  * @n: counters
+ * @top: of the zones looked at as victim: the best score, below which it is enough to know that
+ *	another is; and what cost-benefit makes of a gain of 1 and no age
  * @death: by user write, the clock at the next write, or the discard, of the same block
  * @broken: no zone was left to write to
  */
@@ -227,6 +233,10 @@ struct sim {
 	u32 mapped;
 	u64 clock;
 	struct sim_count n;
+	struct {
+		double score;
+		double even;
+	} top;
 	u32 *death;
 	bool broken;
 };
@@ -245,7 +255,7 @@ const char *sim_check(const struct sim *s);
 /*
  * The streams of the module's policies: a zone class, of users' blocks, of those GC moves or,
  * with exclusive zones, of one writer's. sim_choose() is their @choose, with the module's own
- * decision; and that on empty zones.
+ * decision; that on empty zones, the stream of what GC moves, and the victims.
  */
 #define SIM_CLASSES	24u	/* as many as LZ_NR_ZONE_CLASSES, or more */
 #define SIM_GC_STREAMS	SIM_CLASSES	/* those of GC begin with this */
@@ -253,6 +263,8 @@ const char *sim_check(const struct sim *s);
 u32 sim_stream(const struct sim *s, u8 class);
 u32 sim_choose(struct sim *s, u32 stream);
 bool sim_reset_due(struct sim *s, u32 zone);
+u32 sim_module_move(struct sim *s, u32 lba, u32 old);
+double sim_module_score(struct sim *s, u32 zone);
 static inline u8 sim_class(u32 stream)
 {
 	return stream % SIM_CLASSES;

@@ -1,0 +1,462 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The simulator's reference policies: what each decides in small cases worked out by hand from
+ * its source. In user space only.
+ */
+#include <errno.h>
+#include <math.h>
+#include "kunit_shim.h"
+/* Its groups are set here without an epoch before. */
+#include "../../tools/sim/midas.c"
+
+#define ZONES	64u
+#define CAP	200u
+#define BLOCKS	1600u
+#define OPEN	5u
+
+static struct sim *start(struct kunit *test, const struct sim_policy *p)
+{
+	struct sim *s = kunit_kzalloc(test, sizeof(*s), GFP_KERNEL);
+	struct sim_setup setup = {
+		.zones = ZONES, .cap = CAP, .blocks = BLOCKS, .max_open = OPEN, .gc_start = 4,
+	};
+	const char *why;
+
+	lz_options_default(&setup.o);
+	if (sim_init(s, p, &setup, "uniform", 10 * BLOCKS, &why))
+		abort();
+	test->priv = s;
+	return s;
+}
+
+static void sim_test_exit(struct kunit *test)
+{
+	if (test->priv)
+		sim_exit(test->priv);
+}
+
+/* @zone is of @stream, was written at @clock and has so many valid blocks. */
+static void zone_is(struct sim *s, u32 zone, u32 stream, u64 clock, u32 valid)
+{
+	s->z[zone] = (struct sim_zone){
+		.state = SIM_FULL, .stream = stream, .wp = CAP, .valid = valid,
+		.opened = clock, .written = clock,
+	};
+}
+
+/* --- DAC ------------------------------------------------------------------------- */
+
+static void sim_dac_regions(struct kunit *test)
+{
+	struct sim *s = start(test, &sim_dac);
+	u32 i;
+
+	KUNIT_EXPECT_EQ(test, s->p->user(s, 7, SIM_NOWHERE), 0);
+	for (i = 1; i < 8; i++)
+		KUNIT_EXPECT_EQ(test, s->p->user(s, 7, 0), min(i, 5u));
+	for (i = 1; i < 8; i++)
+		KUNIT_EXPECT_EQ(test, s->p->move(s, 7, 0), 5 - min(i, 5u));
+	/* Of its own. */
+	KUNIT_EXPECT_EQ(test, s->p->move(s, 8, 0), 0);
+}
+
+/* --- SepBIT ---------------------------------------------------------------------- */
+
+static void sim_sepbit_lives(struct kunit *test)
+{
+	struct sim *s = start(test, &sim_sepbit);
+	u32 i;
+
+	/* Until a mean is known every life is short, but that of what replaces nothing. */
+	KUNIT_EXPECT_EQ(test, s->p->user(s, 0, SIM_NOWHERE), 1);
+	s->clock = 1000;
+	KUNIT_EXPECT_EQ(test, s->p->user(s, 0, 0), 0);
+	/* It is of 16 zones of the first class. */
+	for (i = 0; i < 16; i++) {
+		zone_is(s, 1, 0, i % 2 ? 850 : 950, 10);
+		KUNIT_EXPECT_EQ(test, s->p->user(s, 1, 0), 0);
+		s->p->cleaned(s, 1);
+		zone_is(s, 1, 1, 0, 10);
+		s->p->cleaned(s, 1);
+	}
+	/* Mean 100: the block replaced lived less, or not. */
+	s->p->user(s, 2, SIM_NOWHERE);
+	s->p->user(s, 3, SIM_NOWHERE);
+	s->clock = 1099;
+	KUNIT_EXPECT_EQ(test, s->p->user(s, 2, 0), 0);
+	s->clock = 1100;
+	KUNIT_EXPECT_EQ(test, s->p->user(s, 3, 0), 1);
+	/* What GC moves: out of the first class, else by age. */
+	zone_is(s, 1, 0, 0, 10);
+	KUNIT_EXPECT_EQ(test, s->p->move(s, 3, 1 * CAP), 2);
+	for (i = 1; i < 6; i++) {
+		zone_is(s, 1, i, 0, 10);
+		s->clock = 1100 + 399;
+		KUNIT_EXPECT_EQ(test, s->p->move(s, 3, 1 * CAP), 3);
+		s->clock = 1100 + 400;
+		KUNIT_EXPECT_EQ(test, s->p->move(s, 3, 1 * CAP), 4);
+		s->clock = 1100 + 1600;
+		KUNIT_EXPECT_EQ(test, s->p->move(s, 3, 1 * CAP), 5);
+	}
+}
+
+/* --- MiDAS ----------------------------------------------------------------------- */
+
+/* Users write @lba, which is in @zone. */
+static u32 midas_again(struct sim *s, u32 lba, u32 zone)
+{
+	s->clock++;
+	return s->p->user(s, lba, zone * CAP);
+}
+
+static void sim_midas_heat(struct kunit *test)
+{
+	struct sim *s = start(test, &sim_midas);
+	u32 i;
+
+	/* All is G1 while the device is filled; what survives is apart by moves. */
+	zone_is(s, 1, 1, 0, 10);
+	for (i = 0; i < 5; i++)
+		KUNIT_EXPECT_EQ(test, midas_again(s, 0, 1), 1);
+	for (i = 0; i < 6; i++) {
+		zone_is(s, 2, i, 0, 10);
+		KUNIT_EXPECT_EQ(test, s->p->move(s, 9, 2 * CAP), min(i + 1, 4u));
+	}
+	s->clock = BLOCKS - 1;
+	/* Three times while its zone is young. */
+	zone_is(s, 1, 1, BLOCKS, 10);
+	KUNIT_EXPECT_EQ(test, midas_again(s, 0, 1), 1);
+	KUNIT_EXPECT_EQ(test, midas_again(s, 0, 1), 1);
+	KUNIT_EXPECT_EQ(test, midas_again(s, 0, 1), 0);
+	/* It stays hot, in HOT, at any age; two bits are enough to forget it by. */
+	zone_is(s, 3, 0, 0, 10);
+	for (i = 0; i < 5; i++)
+		KUNIT_EXPECT_EQ(test, midas_again(s, 0, 3), 0);
+	KUNIT_EXPECT_EQ(test, s->p->move(s, 0, 3 * CAP), 1);
+	KUNIT_EXPECT_EQ(test, midas_again(s, 0, 1), 1);
+	KUNIT_EXPECT_EQ(test, midas_again(s, 0, 1), 0);
+	/* Out of G1 it falls by one, and so it does when it is old there, ... */
+	for (i = 0; i < 2; i++)
+		KUNIT_EXPECT_EQ(test, s->p->move(s, 0, 1 * CAP), 2);
+	KUNIT_EXPECT_EQ(test, midas_again(s, 0, 1), 1);
+	KUNIT_EXPECT_EQ(test, midas_again(s, 0, 1), 0);
+	s->clock = 2 * BLOCKS;
+	KUNIT_EXPECT_EQ(test, midas_again(s, 0, 1), 1);
+	zone_is(s, 1, 1, s->clock, 10);
+	KUNIT_EXPECT_EQ(test, midas_again(s, 0, 1), 0);
+	/* ... and not where it was moved to; nor does it rise there. */
+	zone_is(s, 2, 2, s->clock, 10);
+	s->p->move(s, 0, 1 * CAP);
+	KUNIT_EXPECT_EQ(test, midas_again(s, 0, 2), 1);
+	KUNIT_EXPECT_EQ(test, midas_again(s, 0, 1), 0);
+	KUNIT_EXPECT_EQ(test, midas_again(s, 0, 2), 0);
+	KUNIT_EXPECT_EQ(test, s->p->move(s, 0, 2 * CAP), 3);
+	KUNIT_EXPECT_EQ(test, midas_again(s, 0, 2), 0);
+	/* An open zone is young. */
+	s->z[1].state = SIM_OPEN;
+	s->clock = 4 * BLOCKS;
+	for (i = 0; i < 3; i++)
+		KUNIT_EXPECT_EQ(test, midas_again(s, 1, 1), i < 2);
+}
+
+/* The age that counts is what HOT's zones get to be. */
+static void sim_midas_life(struct kunit *test)
+{
+	struct sim *s = start(test, &sim_midas);
+	struct midas *m = s->priv;
+
+	s->clock = BLOCKS - 1;
+	zone_is(s, 1, 1, BLOCKS, 10);
+	midas_again(s, 0, 1);
+	/* One cleaned at 1,200, one gone at 400 by itself. */
+	zone_is(s, 3, 0, BLOCKS - 1200, 10);
+	s->p->cleaned(s, 3);
+	zone_is(s, 4, 0, BLOCKS - 400, 1);
+	s->p->dead(s, 5, 4 * CAP);
+	KUNIT_EXPECT_EQ(test, m->gone, 2);
+	m->left = 1;
+	midas_again(s, 0, 1);
+	KUNIT_EXPECT_EQ(test, (u32)m->life, (BLOCKS + 800) / 2);
+	/* Twice as old: half as much again, and no more. */
+	zone_is(s, 3, 0, s->clock - 2400, 10);
+	s->p->cleaned(s, 3);
+	m->left = 1;
+	midas_again(s, 0, 1);
+	KUNIT_EXPECT_EQ(test, (u32)m->life, 1800);
+}
+
+/* Groups HOT, G1 and G2, of one zone and of two. */
+static struct midas *midas_groups(struct sim *s)
+{
+	struct uid_groups g = {
+		.hot = 1, .n = 2, .size = { 2, 0 }, .valid = { 0.5, 0.8 }, .wa = 2,
+	};
+
+	adopt(s, &g);
+	return s->priv;
+}
+
+static void sim_midas_chain(struct kunit *test)
+{
+	struct sim *s = start(test, &sim_midas);
+	struct midas *m;
+	u32 i;
+
+	/* By moves until now: all that is behind G1 becomes the last group. */
+	zone_is(s, 20, 0, 1, 50);
+	zone_is(s, 21, 1, 9, 150);
+	zone_is(s, 22, 1, 3, 180);
+	zone_is(s, 23, 1, 5, 40);
+	zone_is(s, 24, 2, 5, 30);
+	zone_is(s, 25, 4, 7, 20);
+	m = midas_groups(s);
+	/* What was the last group, G1, is the last again. */
+	for (i = 21; i < 26; i++)
+		KUNIT_EXPECT_EQ(test, s->z[i].stream, 2);
+	KUNIT_EXPECT_EQ(test, s->p->victim(s), 25);
+	/* The oldest of the first group that has too many zones, however full. */
+	for (i = 21; i < 24; i++)
+		s->z[i].stream = 1;
+	KUNIT_EXPECT_EQ(test, s->p->victim(s), 22);
+	zone_is(s, 26, 0, 2, 10);
+	KUNIT_EXPECT_EQ(test, s->p->victim(s), 20);
+	s->z[26].state = SIM_FREE;
+	s->z[22].state = SIM_FREE;
+	KUNIT_EXPECT_EQ(test, s->p->victim(s), 25);
+	/* From each to the next, and from the last to itself. */
+	KUNIT_EXPECT_EQ(test, s->p->move(s, 0, 20 * CAP), 1);
+	KUNIT_EXPECT_EQ(test, s->p->move(s, 0, 21 * CAP), 2);
+	KUNIT_EXPECT_EQ(test, s->p->move(s, 0, 25 * CAP), 2);
+	/* What a group has too many of when it is made goes to the last, the oldest first. */
+	zone_is(s, 22, 1, 3, 180);
+	midas_groups(s);
+	KUNIT_EXPECT_EQ(test, s->z[22].stream, 2);
+	KUNIT_EXPECT_EQ(test, s->z[21].stream + s->z[23].stream, 2);
+	/* Where so many victims in a row free nothing there are no groups any more. */
+	m->in_a_row = 0;
+	for (i = 0; i < 26; i++) {
+		KUNIT_EXPECT_EQ(test, m->last, 2);
+		s->p->victim(s);
+	}
+	KUNIT_EXPECT_EQ(test, m->last, 1);
+	KUNIT_EXPECT_TRUE(test, m->by_moves);
+	s->z[20].valid = 5;
+	KUNIT_EXPECT_EQ(test, s->p->victim(s), 20);
+}
+
+/* A group that is fuller than expected ends the chain, once all groups have been cleaned. */
+static void sim_midas_look(struct kunit *test)
+{
+	u32 full[] = { 100, 119, 121 }, i;
+	struct sim *s = start(test, &sim_midas);
+	struct midas *m = midas_groups(s);
+
+	for (i = 0; i < 3; i++) {
+		zone_is(s, 21, 1, 0, CAP);
+		s->p->cleaned(s, 21);
+		KUNIT_EXPECT_EQ(test, m->victims[1], !!i);
+		zone_is(s, 22, 2, 0, 160);
+		s->p->cleaned(s, 22);
+		memset(m->real, 0, sizeof(m->real));
+		memset(m->victims, 0, sizeof(m->victims));
+		zone_is(s, 21, 1, 0, full[i]);
+		s->p->cleaned(s, 21);
+		look(s);
+		/* 0.5 is expected, 0.6 is too much. */
+		KUNIT_EXPECT_EQ(test, m->by_moves, i == 2);
+		KUNIT_EXPECT_EQ(test, m->last, i == 2 ? 1 : 2);
+	}
+	KUNIT_EXPECT_EQ(test, s->z[22].stream, 1);
+}
+
+static u32 thousandths(double x)
+{
+	return round(x * 1000);
+}
+
+/* Intervals of @n writes of 2 units and @m of 40, in an epoch of 100. */
+static void uid_two(struct uid *u, u32 n, u32 m)
+{
+	if (uid_init(u, 100, 40, 1000))
+		abort();
+	/* As if nothing was cut off: 100 = 50 times 2, and half of one; 2.5 times 40 */
+	u->count[2] = n / (1 + 0.5 * 2 / 100);
+	u->count[40] = m / (1 + (0.5 + 0.5) * 40 / 100);
+	uid_close(u);
+	u->used = 3500;
+	u->traffic = 0;
+}
+
+static void sim_midas_model(struct kunit *test)
+{
+	struct uid_groups g = { .hot = 1, .n = 2, .size = { 2 } };
+	struct uid u = { 0 };
+	double op, a, v;
+
+	uid_two(&u, 80, 20);
+	KUNIT_EXPECT_EQ(test, thousandths(u.count[2]), 80000);
+	KUNIT_EXPECT_EQ(test, thousandths(u.count[40]), 20000);
+	/* G1 holds a block while 1.5 zones, or 6 units of 10 blocks, are written. */
+	KUNIT_ASSERT_TRUE(test, uid_expect(&u, &g));
+	KUNIT_EXPECT_EQ(test, thousandths(g.valid[0]), 200);
+	/* 10 blocks of each of two units, then 2 of each of four are valid there, of 3,500. */
+	op = (1 + 1.0 / 80) * 97 * 40 / (3500 - 28);
+	/* All of the last group's are alike: A = 1 + 1 / (e^(op / A) - 1). */
+	a = (1 + 1.0 / 80) / (1 - g.valid[1]);
+	KUNIT_EXPECT_EQ(test, thousandths(a), thousandths(1 + 1 / expm1(op / a)));
+	v = g.valid[1];
+	KUNIT_EXPECT_EQ(test, thousandths(g.wa), thousandths(1 + 0.2 + 0.2 * v / (1 - v)));
+	/* One zone would hold them for 2 units, and none has died by then. */
+	g.size[0] = 1;
+	KUNIT_EXPECT_TRUE(test, !uid_expect(&u, &g) || g.valid[0] == 1);
+	/* As large as it takes, and no larger. */
+	KUNIT_ASSERT_TRUE(test, uid_best(&u, 2, &g));
+	KUNIT_EXPECT_EQ(test, g.n, 2);
+	KUNIT_EXPECT_EQ(test, g.size[0], 2);
+	KUNIT_EXPECT_EQ(test, thousandths(g.valid[0]), 200);
+	uid_exit(&u);
+	/* Two kinds of blocks in one group, of which the slower has 3,200 of 3,240. */
+	uid_two(&u, 20, 80);
+	g = (struct uid_groups){ .hot = 1, .n = 1 };
+	KUNIT_ASSERT_TRUE(test, uid_expect(&u, &g));
+	op = (1 + 1.0 / 80) * 99 * 40 / 3500;
+	a = (1 + 1.0 / 80) / (1 - g.valid[0]);
+	KUNIT_EXPECT_EQ(test, thousandths(a),
+			thousandths(1 + 0.2 / expm1(0.2 * op / (40.0 / 3240 * a)) +
+				    0.8 / expm1(0.8 * op / (3200.0 / 3240 * a))));
+	uid_exit(&u);
+	/* HOT, where it is good: what dies within 3 units leaves no copies. */
+	uid_two(&u, 80, 20);
+	u.traffic = 0.5;
+	u.hot_valid = 0.02;
+	g = (struct uid_groups){ .hot = 1, .n = 1 };
+	KUNIT_ASSERT_TRUE(test, uid_expect(&u, &g));
+	v = g.valid[0];
+	KUNIT_EXPECT_EQ(test, thousandths(g.wa), thousandths(1 + 0.2 * v / (1 - v)));
+	/* Where it is not, it is as measured: half of the writes, a quarter of them left to G1. */
+	u.hot_valid = 0.25;
+	g.hot = 1;
+	KUNIT_ASSERT_TRUE(test, uid_expect(&u, &g));
+	v = g.valid[0];
+	KUNIT_EXPECT_EQ(test, thousandths(g.wa), thousandths(1 + 0.125 + 0.625 * v / (1 - v)));
+	uid_exit(&u);
+}
+
+/* --- XFS ------------------------------------------------------------------------- */
+
+/* The zone @writer goes on to fill with a block of @class. */
+static u32 xfs_zone(struct sim *s, u8 writer, u8 class, bool last)
+{
+	u32 stream;
+
+	s->req = (struct sim_req){ .writer = writer, .class = class, .last = last };
+	stream = s->p->user(s, 0, SIM_NOWHERE);
+	if (s->open[stream] == SIM_NOWHERE)
+		s->open[stream] = s->p->choose(s, stream);
+	return s->open[stream];
+}
+
+static void sim_xfs_zones(struct kunit *test)
+{
+	struct sim *s = start(test, &sim_xfs);
+	u32 a, b, c, d, gc;
+
+	/* Four of five zones are for users. SHORT has one of its own, which all SHORT shares. */
+	a = xfs_zone(s, 0, LZ_CLASS_SHORT, false);
+	KUNIT_EXPECT_EQ(test, xfs_zone(s, 1, LZ_CLASS_SHORT, false), a);
+	KUNIT_EXPECT_EQ(test, s->nr_open, 1);
+	/* Another LONG would suit EXTREME, but not so well that a new one may not be opened. */
+	b = xfs_zone(s, 2, LZ_CLASS_LONG, false);
+	c = xfs_zone(s, 3, LZ_CLASS_EXTREME, false);
+	d = xfs_zone(s, 4, LZ_CLASS_NOT_SET, true);
+	KUNIT_EXPECT_EQ(test, s->nr_open, 4);
+	KUNIT_EXPECT_NE(test, b, c);
+	/* None is left: the one used least recently of those that suit, ... */
+	KUNIT_EXPECT_EQ(test, xfs_zone(s, 5, LZ_CLASS_EXTREME, false), b);
+	KUNIT_EXPECT_EQ(test, xfs_zone(s, 6, LZ_CLASS_LONG, false), c);
+	KUNIT_EXPECT_EQ(test, xfs_zone(s, 7, LZ_CLASS_LONG, false), b);
+	/* ... or of all; one without a hint takes that of the file. */
+	KUNIT_EXPECT_EQ(test, xfs_zone(s, 8, LZ_CLASS_MEDIUM, false), a);
+	KUNIT_EXPECT_EQ(test, xfs_zone(s, 9, LZ_CLASS_MEDIUM, false), d);
+	KUNIT_EXPECT_EQ(test, xfs_zone(s, 10, LZ_CLASS_MEDIUM, false), d);
+	/* A file stays where it is, whatever it says now, and the next one does not. */
+	KUNIT_EXPECT_EQ(test, xfs_zone(s, 2, LZ_CLASS_SHORT, true), b);
+	KUNIT_EXPECT_EQ(test, xfs_zone(s, 2, LZ_CLASS_SHORT, false), a);
+	/* GC has a zone of its own, which is nobody's else. */
+	gc = s->p->move(s, 0, a * CAP);
+	s->open[gc] = s->p->choose(s, gc);
+	KUNIT_EXPECT_EQ(test, s->nr_open, 5);
+	KUNIT_EXPECT_EQ(test, xfs_zone(s, 11, LZ_CLASS_NONE, false), c);
+}
+
+static void sim_xfs_free(struct kunit *test)
+{
+	struct sim *s = start(test, &sim_xfs);
+	u32 a = xfs_zone(s, 0, LZ_CLASS_LONG, false);
+
+	/* The last free zone is not for users. */
+	s->nr_free = 2;
+	KUNIT_EXPECT_NE(test, xfs_zone(s, 1, LZ_CLASS_LONG, false), a);
+	KUNIT_EXPECT_EQ(test, s->nr_free, 1);
+	KUNIT_EXPECT_EQ(test, xfs_zone(s, 2, LZ_CLASS_LONG, false), a);
+	/* Victims: the fewest valid; below a hundredth they are alike. */
+	zone_is(s, 10, 0, 0, 150);
+	zone_is(s, 11, 0, 0, 40);
+	KUNIT_EXPECT_TRUE(test, s->p->score(s, 11) > s->p->score(s, 10));
+	zone_is(s, 10, 0, 0, 2);
+	KUNIT_EXPECT_TRUE(test, s->p->score(s, 10) > s->p->score(s, 11));
+	zone_is(s, 11, 0, 0, 1);
+	KUNIT_EXPECT_TRUE(test, s->p->score(s, 11) > s->p->score(s, 10));
+	zone_is(s, 10, 0, 0, 1);
+	KUNIT_EXPECT_TRUE(test, s->p->score(s, 10) == s->p->score(s, 11));
+	s->nr_free = ZONES - 2;
+}
+
+/* --- perfect hints --------------------------------------------------------------- */
+
+static void sim_perfect_classes(struct kunit *test)
+{
+	struct sim *s = start(test, &sim_perfect);
+	static const struct {
+		u32 life;
+		u32 class;
+	} is[] = {
+		{ 1, LZ_CLASS_SHORT }, { 100, LZ_CLASS_SHORT }, { 101, LZ_CLASS_MEDIUM },
+		{ 400, LZ_CLASS_MEDIUM }, { 401, LZ_CLASS_LONG }, { 1600, LZ_CLASS_LONG },
+		{ 1601, LZ_CLASS_EXTREME },
+	};
+	u32 i;
+
+	s->clock = 50;
+	for (i = 0; i < ARRAY_SIZE(is); i++) {
+		s->death[50] = 50 + is[i].life;
+		KUNIT_EXPECT_EQ(test, s->p->user(s, 0, 0), is[i].class);
+	}
+	s->death[50] = SIM_NOWHERE;
+	KUNIT_EXPECT_EQ(test, s->p->user(s, 0, 0), LZ_CLASS_EXTREME);
+	/* As sla: GC keeps classes apart, from users' blocks and from each other. */
+	zone_is(s, 1, LZ_CLASS_LONG, 0, 10);
+	KUNIT_EXPECT_EQ(test, s->p->move(s, 0, CAP), SIM_GC_STREAMS + LZ_CLASS_LONG);
+}
+
+static struct kunit_case sim_cases[] = {
+	KUNIT_CASE(sim_dac_regions),
+	KUNIT_CASE(sim_sepbit_lives),
+	KUNIT_CASE(sim_midas_heat),
+	KUNIT_CASE(sim_midas_life),
+	KUNIT_CASE(sim_midas_chain),
+	KUNIT_CASE(sim_midas_look),
+	KUNIT_CASE(sim_midas_model),
+	KUNIT_CASE(sim_xfs_zones),
+	KUNIT_CASE(sim_xfs_free),
+	KUNIT_CASE(sim_perfect_classes),
+	{}
+};
+
+static struct kunit_suite sim_suite = {
+	.name = "simulator",
+	.exit = sim_test_exit,
+	.test_cases = sim_cases,
+};
+
+kunit_test_suite(sim_suite);
