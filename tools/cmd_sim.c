@@ -18,12 +18,13 @@ struct sim_args {
 	u64 seeds;
 	u64 fills;
 	u64 skip;
+	bool timed;
 	bool json;
 };
 
 enum {
 	OPT_ZONES = 0x100, OPT_CAP, OPT_BLOCKS, OPT_OPEN, OPT_GC, OPT_SLOPE, OPT_EXCLUSIVE,
-	OPT_FILLS, OPT_SKIP, OPT_SEED, OPT_SEEDS, OPT_JSON, OPT_LIST,
+	OPT_COST, OPT_FILLS, OPT_SKIP, OPT_SEED, OPT_SEEDS, OPT_JSON, OPT_LIST,
 };
 
 static const struct argp_option sim_options[] = {
@@ -41,6 +42,8 @@ static const struct argp_option sim_options[] = {
 	  0 },
 	{ "exclusive", OPT_EXCLUSIVE, NULL, 0,
 	  "files of a store written at the same time do not share a zone, as in ZenFS", 0 },
+	{ "cost", OPT_COST, "PRESET|KEY=N,...", 0,
+	  "and tell the time on a drive: zn540 or tlc; write, read, pad (ns a page), ...", 0 },
 	{ "fills", OPT_FILLS, "N", 0, "write N times the blocks there are (10)", 0 },
 	{ "skip", OPT_SKIP, "N", 0, "and count after as many (half of that)", 0 },
 	{ "seed", OPT_SEED, "S", 0, "of what is drawn (1)", 0 },
@@ -136,6 +139,13 @@ static error_t parse_sim(int key, char *arg, struct argp_state *state)
 	case OPT_EXCLUSIVE:
 		a->setup.exclusive = true;
 		return 0;
+	case OPT_COST:
+		a->timed = true;
+		if (!sim_cost_set(&a->setup.cost, arg))
+			usage_error(state,
+				    "--cost %s: must be zn540, tlc, or write, read, pad, erase, ...=N",
+				    arg);
+		return 0;
 	case OPT_FILLS:
 		a->fills = number(state, "fills", arg, 1, 100000);
 		return 0;
@@ -162,6 +172,28 @@ static const struct argp sim_argp = {
 	       "Exit status: 0, 1 if a policy ran out of zones.",
 };
 
+/* @v, with so many digits after the point. */
+static void put_fixed(struct json_object *o, const char *key, double v, int digits)
+{
+	char text[32];
+
+	snprintf(text, sizeof(text), "%.*f", digits, v);
+	json_object_object_add(o, key, json_object_new_double_s(v, text));
+}
+
+/* What has passed since @was. */
+static void put_time(struct json_object *o, const struct sim *s, const struct sim_time *was,
+		     u64 blocks)
+{
+	double ns = s->t.now - was->now;
+
+	put_fixed(o, "seconds", ns / 1e9, 3);
+	put_fixed(o, "mb_per_s", blocks * s->setup.cost.block * 1e3 / ns, 2);
+	put_fixed(o, "stall_s", (s->t.stall - was->stall) / 1e9, 3);
+	put_fixed(o, "longest_stall_ms", s->t.longest / 1e6, 3);
+	put_fixed(o, "finish_s", (s->t.finish - was->finish) / 1e9, 3);
+}
+
 /* One run. 0, or an error that has been told. */
 static int run(const struct sim_args *a, const struct sim_policy *p, const char *load, u64 seed,
 	       struct out *out)
@@ -170,8 +202,8 @@ static int run(const struct sim_args *a, const struct sim_policy *p, const char 
 	u64 skip = a->skip * setup.blocks, all = a->fills * setup.blocks;
 	struct json_object *o;
 	struct sim_count n;
+	struct sim_time t;
 	const char *why;
-	char wa[32];
 	struct sim s;
 	int err;
 
@@ -188,6 +220,8 @@ static int run(const struct sim_args *a, const struct sim_policy *p, const char 
 	}
 	err = sim_run(&s, skip);
 	n = s.n;
+	t = s.t;
+	s.t.longest = 0;
 	if (!err)
 		err = sim_run(&s, all - skip);
 	if (err) {
@@ -215,9 +249,8 @@ static int run(const struct sim_args *a, const struct sim_policy *p, const char 
 	put_u64(o, "user_blocks", s.n.user - n.user);
 	put_u64(o, "discarded_blocks", s.n.discarded - n.discarded);
 	put_u64(o, "copied_blocks", s.n.copied - n.copied);
-	snprintf(wa, sizeof(wa), "%.4f", 1 + (double)(s.n.copied - n.copied) / (s.n.user - n.user));
-	json_object_object_add(o, "write_amplification", json_object_new_double_s(strtod(wa, NULL),
-										  wa));
+	put_fixed(o, "write_amplification",
+		  1 + (double)(s.n.copied - n.copied) / (s.n.user - n.user), 4);
 	put_u64(o, "victims", s.n.victims - n.victims);
 	put_u64(o, "erased_zones", s.n.erased - n.erased);
 	put_u64(o, "erased_short", s.n.erased_short - n.erased_short);
@@ -225,6 +258,8 @@ static int run(const struct sim_args *a, const struct sim_policy *p, const char 
 	put_u64(o, "fallback_blocks", s.n.fallback - n.fallback);
 	put_u64(o, "zones_in_use", setup.zones - s.nr_free);
 	put_u64(o, "blocks_in_use", s.mapped);
+	if (a->timed)
+		put_time(o, &s, &t, s.n.user - n.user);
 	out_row(out, o);
 	sim_exit(&s);
 	return 0;
@@ -244,6 +279,7 @@ int cmd_sim(int argc, char **argv)
 	u64 i;
 
 	lz_options_default(&a.setup.o);
+	sim_cost_default(&a.setup.cost);
 	parse_args(&sim_argp, "sim", argc, argv, &a);
 	if (a.skip == ~0ull)
 		a.skip = a.fills / 2;

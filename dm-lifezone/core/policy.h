@@ -91,6 +91,21 @@ int lz_option_set(struct lz_options *o, const char *key, const char *value,
 bool lz_option_get(const struct lz_options *o, unsigned int i, const char **key,
 		   char *value, size_t value_size);
 
+/* The time a block takes to be written, as costs are given. */
+#define LZ_COST_WRITE	256u
+
+/**
+ * struct lz_cost - what a drive's work costs (LZ_COST_WRITE: a block written)
+ * @copy: to move a block
+ * @pad: for each block that a zone lacks when it is finished
+ * @finish: and to finish it besides
+ */
+struct lz_cost {
+	u32 copy;
+	u32 pad;
+	u32 finish;
+};
+
 /**
  * struct lz_place_zone - an open zone as placement sees it
  * @class: lifetime of the first data written to it

@@ -19,6 +19,7 @@ static void zone_free(struct sim *s, u32 zone)
 static void zone_erase(struct sim *s, u32 zone)
 {
 	s->n.erased++;
+	s->t.now += s->t.erase;
 	s->n.erased_short += s->p->choose && sim_class(s->z[zone].stream) == LZ_CLASS_SHORT;
 	zone_free(s, zone);
 }
@@ -41,6 +42,10 @@ static void zone_close(struct sim *s, u32 zone)
 
 void sim_finish(struct sim *s, u32 zone)
 {
+	u64 ns = s->t.base + (s->setup.cap - s->z[zone].wp) * s->t.pad;
+
+	s->t.now += ns;
+	s->t.finish += ns;
 	zone_close(s, zone);
 	s->n.finished++;
 }
@@ -125,6 +130,7 @@ static void put(struct sim *s, u32 lba, u32 stream)
 	s->map[lba] = addr;
 	z->valid++;
 	z->written = s->clock;
+	s->t.now += s->t.write;
 	if (s->p->wrote)
 		s->p->wrote(s, lba, addr);
 	if (z->wp == s->setup.cap)
@@ -188,11 +194,22 @@ static bool clean(struct sim *s)
 		stream = s->p->move(s, lba, addr);
 		if (s->p->dead)
 			s->p->dead(s, lba, addr);
+		s->t.now += s->t.read;
 		put(s, lba, stream);
 		s->n.copied++;
 	}
 	zone_erase(s, victim);
 	return true;
+}
+
+/* The block users wanted is written. */
+static void answered(struct sim_time *t)
+{
+	u64 wait = t->now - t->asked - t->write;
+
+	t->stall += wait;
+	t->longest = max(t->longest, wait);
+	t->asked = t->now;
 }
 
 static void user_write(struct sim *s, u32 lba)
@@ -206,6 +223,7 @@ static void user_write(struct sim *s, u32 lba)
 		while (s->nr_free < s->setup.gc_start && !s->broken && clean(s))
 			;
 	put(s, lba, stream);
+	answered(&s->t);
 	/* The zone is there for others. */
 	if (s->req.last && s->setup.exclusive)
 		s->open[stream] = SIM_NOWHERE;
@@ -332,6 +350,7 @@ int sim_init(struct sim *s, const struct sim_policy *p, const struct sim_setup *
 
 	*s = (struct sim){ .p = p, .setup = *setup };
 	*why = NULL;
+	sim_time_init(s);
 	if (all >= SIM_NOWHERE || setup->blocks + (reserve + 2) * setup->cap > all) {
 		*why = "too few zones for so many blocks, or 2^32 blocks and more";
 		return -EINVAL;

@@ -5,7 +5,8 @@
  * A block written goes to a stream, each of which fills one open zone at a time; GC
  * moves what is valid out of a victim, block by block, each to a stream again. What a
  * policy decides is the streams and the victims; all else is the same for every policy.
- * No metadata, no time: what is counted is blocks, and the clock is user blocks written.
+ * No metadata: what is counted is blocks, and the clock is user blocks written. Time is only
+ * added up, and decides nothing.
  *
  * Single-threaded. Addresses are zone * capacity + offset (blocks).
  */
@@ -67,6 +68,61 @@ double load_rate(const struct load *l, u32 lba);
 u64 load_epoch(const struct load *l);
 /* A line for each, NULL last. */
 extern const char *const load_docs[];
+
+/* --- time ------------------------------------------------------------------------ */
+
+/**
+ * struct sim_cost - what a drive takes for a command, see time.c
+ * @write: to write a page (ns)
+ * @read: to read one (ns)
+ * @erase: to erase a zone (ns)
+ * @finish: to finish one (ns), and
+ * @pad: for each page it lacks (ns)
+ * @page: what these are given for (bytes)
+ * @block: a block of the simulator (bytes)
+ */
+struct sim_cost {
+	u64 write;
+	u64 read;
+	u64 erase;
+	u64 finish;
+	u64 pad;
+	u64 page;
+	u64 block;
+};
+
+void sim_cost_default(struct sim_cost *c);
+/*
+ * Sets what @text says, names of presets and KEY=NUMBER, with commas between. False: it says
+ * something else, or what makes no sense.
+ */
+bool sim_cost_set(struct sim_cost *c, const char *text);
+
+/**
+ * struct sim_time - the time of a run (ns)
+ * @now: since it began
+ * @asked: when the block users wait for was wanted
+ * @stall: how long users have waited for what is not their own write
+ * @longest: of these waits, the longest
+ * @finish: time the drive spent in finishes
+ * @write: a block, as all that follows
+ * @read: a block
+ * @pad: a block
+ * @erase: a zone
+ * @base: of a finish, besides padding
+ */
+struct sim_time {
+	u64 now;
+	u64 asked;
+	u64 stall;
+	u64 longest;
+	u64 finish;
+	u64 write;
+	u64 read;
+	u64 pad;
+	u64 erase;
+	u64 base;
+};
 
 /* --- the drive ----------------------------------------------------------------- */
 
@@ -180,6 +236,7 @@ double sim_cost_benefit(struct sim *s, u32 zone);
  * @exclusive: files that are written at the same time are not to share a zone
  * @seed: of the load
  * @o: options, for the policies of the module
+ * @cost: of the drive's commands
  */
 struct sim_setup {
 	u32 zones;
@@ -191,6 +248,7 @@ struct sim_setup {
 	bool exclusive;
 	u64 seed;
 	struct lz_options o;
+	struct sim_cost cost;
 };
 
 /**
@@ -210,6 +268,7 @@ struct sim_setup {
  * @mapped: blocks in use
  * @clock: user blocks written
  * @n: counters
+ * @t: time
  * @death: by user write, the clock at the next write, or the discard, of the same block
  * @broken: no zone was left to write to
  */
@@ -229,6 +288,7 @@ struct sim {
 	u32 mapped;
 	u64 clock;
 	struct sim_count n;
+	struct sim_time t;
 	u32 *death;
 	bool broken;
 };
@@ -269,6 +329,11 @@ static inline bool sim_is_gc(u32 stream)
 u32 sim_open(struct sim *s, u32 stream);
 /* Nothing more is written to an open zone. */
 void sim_finish(struct sim *s, u32 zone);
+/* From what setup.cost says. */
+void sim_time_init(struct sim *s);
+/* The same as the module's decisions want it. */
+struct lz_cost sim_lz_cost(const struct sim *s);
+
 /* When the block users write as number @clock is written again or discarded; ~0 if never. */
 static inline u64 sim_death(const struct sim *s, u64 clock)
 {
