@@ -42,7 +42,7 @@ enum lz_policy {
 };
 
 enum lz_reset { LZ_RESET_EAGER, LZ_RESET_LAZY, LZ_RESET_ADAPTIVE, LZ_NR_RESETS };
-enum lz_finish { LZ_FINISH_NEVER, LZ_FINISH_MISMATCH, LZ_NR_FINISHES };
+enum lz_finish { LZ_FINISH_NEVER, LZ_FINISH_MISMATCH, LZ_FINISH_COST, LZ_NR_FINISHES };
 enum lz_isolation { LZ_ISOLATION_PERSISTENT, LZ_ISOLATION_INITIAL, LZ_NR_ISOLATIONS };
 enum lz_victim {
 	LZ_VICTIM_GREEDY, LZ_VICTIM_COST_BENEFIT, LZ_VICTIM_MDC,
@@ -106,6 +106,9 @@ struct lz_cost {
 	u32 finish;
 };
 
+/* Of a drive nothing is known of, in blocks of 4 KiB. */
+extern const struct lz_cost lz_cost_default;
+
 /**
  * struct lz_place_zone - an open zone as placement sees it
  * @class: lifetime of the first data written to it
@@ -113,6 +116,7 @@ struct lz_cost {
  * @idle: nothing has been written to it for long
  * @empty: all that was written to it is gone, and others may have it
  * @room: blocks that may still be reserved (blocks)
+ * @age: written to the device since it was last written (blocks)
  */
 struct lz_place_zone {
 	u8 class;
@@ -120,6 +124,7 @@ struct lz_place_zone {
 	bool idle;
 	bool empty;
 	u32 room;
+	u64 age;
 };
 
 enum lz_verdict {
@@ -140,6 +145,7 @@ enum lz_verdict {
  * @budget_spent: it is the zone budget alone that forbids it: a finish would help
  * @reserve: user data keeps out of GC's zones: free zones are down to what GC
  *	needs to free more
+ * @cost: what the drive's work costs, for LZ_FINISH_COST
  * @zones: open zones
  * @n: how many
  */
@@ -152,6 +158,7 @@ struct lz_place_in {
 	bool can_open;
 	bool budget_spent;
 	bool reserve;
+	const struct lz_cost *cost;
 	const struct lz_place_zone *zones;
 	unsigned int n;
 };

@@ -71,23 +71,25 @@ u32 sim_choose(struct sim *s, u32 stream, enum lz_policy policy)
 	struct lz_place_zone cand[SIM_OPEN_MAX];
 	u32 zone[SIM_OPEN_MAX], i;
 	bool gc = sim_is_gc(stream), spent;
+	struct lz_cost cost = sim_lz_cost(s);
 	struct lz_place_in in = {
 		.policy = policy, .finish = s->setup.o.finish, .isolation = s->setup.o.isolation,
-		.class = sim_class(stream), .gc = gc, .zones = cand,
+		.class = sim_class(stream), .gc = gc, .cost = &cost, .zones = cand,
 	};
 	struct lz_place_out out;
 
 	for (i = 0; i < s->setup.zones && in.n < s->nr_open; i++) {
 		const struct sim_zone *z = &s->z[i];
+		u64 age = z->wp ? s->clock - z->written : 0;
 
 		if (z->state != SIM_OPEN || (s->setup.exclusive && owned(s, i)))
 			continue;
 		zone[in.n] = i;
 		cand[in.n++] = (struct lz_place_zone){
 			sim_class(z->stream), sim_is_gc(z->stream),
-			z->wp && lz_idle(s->clock - z->written, s->setup.blocks),
+			lz_idle(age, s->setup.blocks),
 			z->wp && !z->valid && s->setup.o.reset == LZ_RESET_ADAPTIVE,
-			s->setup.cap - z->wp,
+			s->setup.cap - z->wp, age,
 		};
 	}
 	spent = !budget_allows(s, cand, in.n, gc);

@@ -63,6 +63,7 @@ static const struct key {
 
 #define NS_MAX		1000000000000ull	/* a cost */
 #define BYTES_MAX	(1ull << 24)		/* a page, a block */
+#define COST_MAX	0xffffffffull		/* of struct lz_cost */
 
 /* One word of what sim_cost_set() takes, of @n characters. */
 static bool set_word(struct sim_cost *c, const char *word, size_t n)
@@ -138,8 +139,8 @@ struct lz_cost sim_lz_cost(const struct sim *s)
 	const struct sim_time *t = &s->t;
 
 	return (struct lz_cost){
-		.copy = LZ_COST_WRITE * (t->read + t->write) / t->write,
-		.pad = LZ_COST_WRITE * t->pad / t->write,
-		.finish = min_t(u64, LZ_COST_WRITE * t->base / t->write, 0xffffffff),
+		.copy = min(LZ_COST_WRITE * (t->read + t->write) / t->write, COST_MAX),
+		.pad = min(LZ_COST_WRITE * t->pad / t->write, COST_MAX),
+		.finish = min(LZ_COST_WRITE * t->base / t->write, COST_MAX),
 	};
 }
