@@ -83,7 +83,8 @@ const char *const load_docs[] = {
 	"lsm[:M[:LIVE[:HINTS]]]  leveled store: multiplier (10), per cent in use (75), none, files",
 	"                or blocks: its hints left out, or shuffled",
 	"trace:FILE      of blkparse, a log of fio's, or CSV: time,op,offset,length[,hint]",
-	"fill[:M[:BLOCKS[:HINTS]]]  such a store filled from nothing: BLOCKS put (half of them)",
+	"fill[:M[:BLOCKS[:drawn][:HINTS]]]  such a store filled from nothing: BLOCKS put (half of",
+	"                them), no key twice; drawn: each key one of as many, at random",
 	NULL
 };
 
@@ -307,7 +308,11 @@ static struct lsm *lsm_named(const char *text, u32 blocks, u64 seed, const char 
 		number = strtod(at + 1, &end);
 		at = end;
 	}
-	*why = fill ? "fill:2 to fill:100, :1 to all BLOCKS put, :none, :files or :blocks" :
+	if (fill && !strncmp(at, ":drawn", 6)) {
+		setup.drawn = true;
+		at += 6;
+	}
+	*why = fill ? "fill:2 to fill:100, :1 to all BLOCKS put, :drawn, :none, :files or :blocks" :
 		"lsm:2 to lsm:100, :10 to :90 per cent in use, :none, :files or :blocks";
 	if (!(setup.multiplier >= 2 && setup.multiplier <= 100) ||
 	    !(number >= (fill ? 1 : 10) && number <= (fill ? blocks : 90)))

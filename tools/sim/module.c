@@ -11,7 +11,7 @@
 
 u32 sim_stream(const struct sim *s, u8 class)
 {
-	return class + (s->setup.exclusive ? SIM_OWN_STREAMS + s->req.writer * SIM_CLASSES : 0);
+	return s->setup.exclusive ? sim_writer(s->req.writer, class) : class;
 }
 
 static u32 module_user(struct sim *s, u32 lba, u32 old)
@@ -21,21 +21,37 @@ static u32 module_user(struct sim *s, u32 lba, u32 old)
 	return sim_stream(s, s->req.class);
 }
 
-static u32 module_move(struct sim *s, u32 lba, u32 old)
+u32 sim_module_move(struct sim *s, u32 lba, u32 old)
 {
 	(void)lba;
 	return SIM_GC_STREAMS + sim_class(s->z[sim_zone_of(s, old)].stream);
 }
 
+bool sim_owned(const struct sim *s, u32 zone)
+{
+	u32 i;
+
+	for (i = SIM_OWN_STREAMS; i < SIM_STREAMS; i++)
+		if (s->open[i] == zone)
+			return true;
+	return false;
+}
+
 /* One is left for the other side, which may have none yet. */
-static bool budget_allows(const struct sim *s, const struct lz_place_zone *zones, u32 n, bool gc)
+static bool budget_allows(const struct sim *s, bool gc)
 {
 	bool other = false;
 	u32 i;
 
-	for (i = 0; i < n; i++)
-		other |= zones[i].gc != gc;
+	for (i = 0; i < s->setup.zones; i++)
+		other |= s->z[i].state == SIM_OPEN && sim_is_gc(s->z[i].stream) != gc &&
+			!(s->setup.exclusive && sim_owned(s, i));
 	return s->nr_open + !other < s->setup.max_open;
+}
+
+bool sim_may_open(const struct sim *s, bool gc)
+{
+	return s->nr_free && budget_allows(s, gc);
 }
 
 /* Whoever writes to @zone asks again; it is of the class of @stream now. */
@@ -55,17 +71,6 @@ static void adopt(struct sim *s, u32 zone, u32 stream)
 		s->p->adopted(s, zone);
 }
 
-/* Does a writer fill it, that shares with nobody? */
-static bool owned(const struct sim *s, u32 zone)
-{
-	u32 i;
-
-	for (i = SIM_OWN_STREAMS; i < SIM_STREAMS; i++)
-		if (s->open[i] == zone)
-			return true;
-	return false;
-}
-
 u32 sim_choose(struct sim *s, u32 stream, enum lz_policy policy)
 {
 	struct lz_place_zone cand[SIM_OPEN_MAX];
@@ -82,7 +87,7 @@ u32 sim_choose(struct sim *s, u32 stream, enum lz_policy policy)
 		const struct sim_zone *z = &s->z[i];
 		u64 age = z->wp ? s->clock - z->written : 0;
 
-		if (z->state != SIM_OPEN || (s->setup.exclusive && owned(s, i)))
+		if (z->state != SIM_OPEN || (s->setup.exclusive && sim_owned(s, i)))
 			continue;
 		zone[in.n] = i;
 		cand[in.n++] = (struct lz_place_zone){
@@ -92,7 +97,7 @@ u32 sim_choose(struct sim *s, u32 stream, enum lz_policy policy)
 			s->setup.cap - z->wp, age,
 		};
 	}
-	spent = !budget_allows(s, cand, in.n, gc);
+	spent = !budget_allows(s, gc);
 	in.budget_spent = spent && s->nr_free;
 	in.can_open = !spent && s->nr_free;
 	lz_place(&in, &out);
@@ -131,7 +136,7 @@ bool sim_reset_due(struct sim *s, u32 zone)
 	return lz_reset_due(s->setup.o.reset, sim_class(s->z[zone].stream), false);
 }
 
-static double module_score(struct sim *s, u32 zone)
+double sim_module_score(struct sim *s, u32 zone)
 {
 	enum lz_victim how = lz_victim_rule(s->setup.o.victim, LZ_POLICY_WLA);
 	int rate = 0;
@@ -144,8 +149,8 @@ static double module_score(struct sim *s, u32 zone)
 #define MODULE_POLICY(n, d)							\
 	const struct sim_policy sim_##n = {					\
 		.name = #n, .doc = d,						\
-		.user = module_user, .move = module_move, .choose = choose_##n,	\
-		.empty = sim_reset_due, .score = module_score,			\
+		.user = module_user, .move = sim_module_move, .choose = choose_##n,	\
+		.empty = sim_reset_due, .score = sim_module_score,			\
 	}
 
 MODULE_POLICY(zenfs, "the module's: a zone of a longer lifetime, by the hint");

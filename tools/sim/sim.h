@@ -26,6 +26,18 @@
 struct load;
 
 /**
+ * struct sim_keys - what a store has in a file
+ * @level: of the tree
+ * @from: its first key
+ * @to: and the one after its last
+ */
+struct sim_keys {
+	u8 level;
+	double from;
+	double to;
+};
+
+/**
  * struct sim_req - what users ask for: to write a block, or to discard some
  * @lba: the block, or the first
  * @n: how many are discarded
@@ -33,6 +45,8 @@ struct load;
  * @discard: it is not a write
  * @writer: of the file that is written, of which each writes one at a time; from 0 on
  * @last: it is the last block of it
+ * @file: a number no other file has, or 0: nothing is known of it
+ * @keys: and what is in it
  */
 struct sim_req {
 	u32 lba;
@@ -41,6 +55,8 @@ struct sim_req {
 	bool discard;
 	u8 writer;
 	bool last;
+	u32 file;
+	struct sim_keys keys;
 };
 
 /**
@@ -213,7 +229,8 @@ struct sim_policy {
 };
 
 extern const struct sim_policy sim_one, sim_split, sim_split_greedy, sim_dac, sim_sepbit;
-extern const struct sim_policy sim_adaptive, sim_zenfs, sim_wla, sim_sla, sim_rates, sim_oracle;
+extern const struct sim_policy sim_adaptive, sim_zenfs, sim_wla, sim_sla, sim_caza;
+extern const struct sim_policy sim_rates, sim_oracle;
 /* All of them, NULL last. */
 extern const struct sim_policy *const sim_policies[];
 
@@ -312,9 +329,21 @@ const char *sim_check(const struct sim *s);
 #define SIM_CLASSES	24u	/* as many as LZ_NR_ZONE_CLASSES, or more */
 #define SIM_GC_STREAMS	SIM_CLASSES	/* those of GC begin with this */
 #define SIM_OWN_STREAMS	(2 * SIM_CLASSES)	/* and those of writers with this */
+static inline u32 sim_writer(u8 writer, u8 class)
+{
+	return SIM_OWN_STREAMS + writer * SIM_CLASSES + class;
+}
+
 u32 sim_stream(const struct sim *s, u8 class);
 u32 sim_choose(struct sim *s, u32 stream, enum lz_policy policy);
 bool sim_reset_due(struct sim *s, u32 zone);
+/* What the policies by hints do with what GC moves, and their victims. */
+u32 sim_module_move(struct sim *s, u32 lba, u32 old);
+double sim_module_score(struct sim *s, u32 zone);
+/* May a zone be opened, for GC or for users, who each leave the other side one? */
+bool sim_may_open(const struct sim *s, bool gc);
+/* Does a writer fill it, that shares with nobody? */
+bool sim_owned(const struct sim *s, u32 zone);
 static inline u8 sim_class(u32 stream)
 {
 	return stream % SIM_CLASSES;
