@@ -38,10 +38,11 @@
  * slot. To be rid of it a zone has to go that nobody fills. What was not written to for
  * some time is likely not to be for as long again, and meanwhile each of the open zones is given
  * its part of what is written: that many blocks are spared the sharing. It costs either the
- * copies of what fills the rest of that zone, or padding it and a base. Of zones and ways
- * that with the greatest gain is taken, if there is a gain at all. So a zone that is
- * nearly full is filled, and so is one of a longer lifetime, where the data is in nobody's way;
- * padded is what dies before the data does. Zones in use are left alone, as those who use
+ * copies of what fills the rest of that zone, or padding it and a base; and what is padded is
+ * space GC has to win elsewhere, at some copy a block. Of zones and ways that with the greatest
+ * gain is taken, if there is a gain at all. So a zone that is nearly full is filled, and so is one of
+ * a longer lifetime, where the data is in nobody's way; padded is what dies long before the
+ * data does. Zones in use are left alone, as those who use
  * them would be without one next.
  *
  * Groups. What policy=adaptive has grouped by how often it is written needs no telling
@@ -349,7 +350,8 @@ static bool lz_find_worth(const struct lz_place_in *in, u8 class, struct lz_plac
 	for (i = 0; i < in->n; i++) {
 		const struct lz_place_zone *z = &in->zones[i];
 		u64 copy = lz_mixed(in->class, z->class) * (u64)in->cost->copy / 4;
-		u64 fill = copy * z->room, pad = (u64)in->cost->pad * z->room + in->cost->finish;
+		u64 lost = (u64)in->cost->pad + in->cost->copy;
+		u64 fill = copy * z->room, pad = lost * z->room + in->cost->finish;
 		u64 gain = spared * min_t(u64, div_u64(z->age, in->n), LZ_NOWHERE);
 
 		if (z->gc || !z->room || gain <= min(fill, pad) || gain - min(fill, pad) <= most)
