@@ -40,10 +40,9 @@
  * its part of what is written: that many blocks are spared the sharing. It costs either the
  * copies of what fills the rest of that zone, or padding it and a base; and what is padded is
  * space GC has to win elsewhere, at some copy a block. Of zones and ways that with the greatest
- * gain is taken, if there is a gain at all. So a zone that is nearly full is filled, and so is one of
- * a longer lifetime, where the data is in nobody's way; padded is what dies long before the
- * data does. Zones in use are left alone, as those who use
- * them would be without one next.
+ * gain is taken, if there is a gain at all. So a zone that is nearly full is filled, and so is one
+ * of a longer lifetime, where the data is in nobody's way; padded is what dies long before the
+ * data does. Zones in use are left alone, as those who use them would be without one next.
  *
  * Groups. What policy=adaptive has grouped by how often it is written needs no telling
  * apart of GC output and user data: that it has survived is part of what was measured. A
