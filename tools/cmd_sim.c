@@ -19,12 +19,13 @@ struct sim_args {
 	u64 fills;
 	u64 skip;
 	u64 every;
+	bool timed;
 	bool json;
 };
 
 enum {
 	OPT_ZONES = 0x100, OPT_CAP, OPT_BLOCKS, OPT_OPEN, OPT_GC, OPT_SLOPE, OPT_EXCLUSIVE,
-	OPT_FILLS, OPT_SKIP, OPT_EVERY, OPT_SEED, OPT_SEEDS, OPT_JSON, OPT_LIST,
+	OPT_COST, OPT_FILLS, OPT_SKIP, OPT_EVERY, OPT_SEED, OPT_SEEDS, OPT_JSON, OPT_LIST,
 };
 
 static const struct argp_option sim_options[] = {
@@ -42,6 +43,8 @@ static const struct argp_option sim_options[] = {
 	  0 },
 	{ "exclusive", OPT_EXCLUSIVE, NULL, 0,
 	  "files of a store written at the same time do not share a zone, as in ZenFS", 0 },
+	{ "cost", OPT_COST, "PRESET|KEY=N,...", 0,
+	  "and tell the time on a drive: zn540 or tlc; write, read, pad (ns a page), ...", 0 },
 	{ "fills", OPT_FILLS, "N", 0, "write N times the blocks there are (10)", 0 },
 	{ "skip", OPT_SKIP, "N", 0, "and count after as many (half of that)", 0 },
 	{ "every", OPT_EVERY, "BLOCKS", 0, "a row for so many blocks users write, not for all", 0 },
@@ -138,6 +141,13 @@ static error_t parse_sim(int key, char *arg, struct argp_state *state)
 	case OPT_EXCLUSIVE:
 		a->setup.exclusive = true;
 		return 0;
+	case OPT_COST:
+		a->timed = true;
+		if (!sim_cost_set(&a->setup.cost, arg))
+			usage_error(state,
+				    "--cost %s: must be zn540, tlc, or write, read, pad, erase, ...=N",
+				    arg);
+		return 0;
 	case OPT_FILLS:
 		a->fills = number(state, "fills", arg, 1, 100000);
 		return 0;
@@ -167,13 +177,34 @@ static const struct argp sim_argp = {
 	       "Exit status: 0, 1 if a policy ran out of zones.",
 };
 
+/* @v, with so many digits after the point. */
+static void put_fixed(struct json_object *o, const char *key, double v, int digits)
+{
+	char text[32];
+
+	snprintf(text, sizeof(text), "%.*f", digits, v);
+	json_object_object_add(o, key, json_object_new_double_s(v, text));
+}
+
+/* What has passed since @was. */
+static void put_time(struct json_object *o, const struct sim *s, const struct sim_time *was,
+		     u64 blocks)
+{
+	double ns = s->t.now - was->now;
+
+	put_fixed(o, "seconds", ns / 1e9, 3);
+	put_fixed(o, "mb_per_s", blocks * s->setup.cost.block * 1e3 / ns, 2);
+	put_fixed(o, "stall_s", (s->t.stall - was->stall) / 1e9, 3);
+	put_fixed(o, "longest_stall_ms", s->t.longest / 1e6, 3);
+	put_fixed(o, "finish_s", (s->t.finish - was->finish) / 1e9, 3);
+}
+
 /* What happened since @n was counted. */
 static void row(const struct sim_args *a, const struct sim *s, const struct sim_count *n,
-		const char *load, struct out *out)
+		const struct sim_time *t, const char *load, struct out *out)
 {
 	struct json_object *o = json_object_new_object();
 	u64 user = s->n.user - n->user, copied = s->n.copied - n->copied;
-	char wa[32];
 
 	put_str(o, "load", load);
 	put_str(o, "policy", s->p->name);
@@ -183,9 +214,7 @@ static void row(const struct sim_args *a, const struct sim *s, const struct sim_
 	put_u64(o, "user_blocks", user);
 	put_u64(o, "discarded_blocks", s->n.discarded - n->discarded);
 	put_u64(o, "copied_blocks", copied);
-	snprintf(wa, sizeof(wa), "%.4f", 1 + (double)copied / user);
-	json_object_object_add(o, "write_amplification", json_object_new_double_s(strtod(wa, NULL),
-										  wa));
+	put_fixed(o, "write_amplification", 1 + (double)copied / user, 4);
 	put_u64(o, "victims", s->n.victims - n->victims);
 	put_u64(o, "erased_zones", s->n.erased - n->erased);
 	put_u64(o, "erased_short", s->n.erased_short - n->erased_short);
@@ -193,6 +222,8 @@ static void row(const struct sim_args *a, const struct sim *s, const struct sim_
 	put_u64(o, "fallback_blocks", s->n.fallback - n->fallback);
 	put_u64(o, "zones_in_use", s->setup.zones - s->nr_free);
 	put_u64(o, "blocks_in_use", s->mapped);
+	if (a->timed)
+		put_time(o, s, t, user);
 	out_row(out, o);
 }
 
@@ -222,6 +253,7 @@ static int run(const struct sim_args *a, const struct sim_policy *p, const char 
 	struct sim_setup setup = a->setup;
 	u64 skip = a->skip * setup.blocks, all = a->fills * setup.blocks;
 	struct sim_count n;
+	struct sim_time t;
 	bool any = false;
 	const char *why;
 	struct sim s;
@@ -243,11 +275,13 @@ static int run(const struct sim_args *a, const struct sim_policy *p, const char 
 		u64 most = all - s.n.user;
 
 		n = s.n;
+		t = s.t;
+		s.t.longest = 0;
 		err = go_on(&s, load, n.user + (a->every ? min(a->every, most) : most));
 		if (!err && s.n.user == n.user)
 			break;
 		if (!err)
-			row(a, &s, &n, load, out);
+			row(a, &s, &n, &t, load, out);
 		any = true;
 	}
 	if (!err && !any) {
@@ -272,6 +306,7 @@ int cmd_sim(int argc, char **argv)
 	u64 i;
 
 	lz_options_default(&a.setup.o);
+	sim_cost_default(&a.setup.cost);
 	parse_args(&sim_argp, "sim", argc, argv, &a);
 	if (a.skip == ~0ull)
 		a.skip = a.fills / 2;

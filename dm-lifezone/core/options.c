@@ -15,7 +15,7 @@ const char *const lz_class_names[LZ_NR_ZONE_CLASSES] = {
 /* In the order of their enums. */
 static const char *const lz_policy_names[] = { "zenfs", "wla", "sla", "adaptive", NULL };
 static const char *const lz_reset_names[] = { "eager", "lazy", "adaptive", NULL };
-static const char *const lz_finish_names[] = { "never", "mismatch", NULL };
+static const char *const lz_finish_names[] = { "never", "mismatch", "cost", NULL };
 static const char *const lz_isolation_names[] = { "persistent", "initial", "adaptive", NULL };
 static const char *const lz_victim_names[] = {
 	"greedy", "cost_benefit", "mdc", "auto", NULL

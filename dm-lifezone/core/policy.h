@@ -42,7 +42,7 @@ enum lz_policy {
 };
 
 enum lz_reset { LZ_RESET_EAGER, LZ_RESET_LAZY, LZ_RESET_ADAPTIVE, LZ_NR_RESETS };
-enum lz_finish { LZ_FINISH_NEVER, LZ_FINISH_MISMATCH, LZ_NR_FINISHES };
+enum lz_finish { LZ_FINISH_NEVER, LZ_FINISH_MISMATCH, LZ_FINISH_COST, LZ_NR_FINISHES };
 enum lz_isolation {
 	LZ_ISOLATION_PERSISTENT, LZ_ISOLATION_INITIAL, LZ_ISOLATION_ADAPTIVE, LZ_NR_ISOLATIONS,
 };
@@ -101,6 +101,24 @@ int lz_option_set(struct lz_options *o, const char *key, const char *value,
 bool lz_option_get(const struct lz_options *o, unsigned int i, const char **key,
 		   char *value, size_t value_size);
 
+/* The time a block takes to be written, as costs are given. */
+#define LZ_COST_WRITE	256u
+
+/**
+ * struct lz_cost - what a drive's work costs (LZ_COST_WRITE: a block written)
+ * @copy: to move a block
+ * @pad: for each block that a zone lacks when it is finished
+ * @finish: and to finish it besides
+ */
+struct lz_cost {
+	u32 copy;
+	u32 pad;
+	u32 finish;
+};
+
+/* Of a drive nothing is known of, in blocks of 4 KiB. */
+extern const struct lz_cost lz_cost_default;
+
 /**
  * struct lz_place_zone - an open zone as placement sees it
  * @class: lifetime of the first data written to it
@@ -108,6 +126,7 @@ bool lz_option_get(const struct lz_options *o, unsigned int i, const char **key,
  * @idle: nothing has been written to it for long
  * @empty: all that was written to it is gone, and others may have it
  * @room: blocks that may still be reserved (blocks)
+ * @age: written to the device since it was last written (blocks)
  */
 struct lz_place_zone {
 	u8 class;
@@ -115,6 +134,7 @@ struct lz_place_zone {
 	bool idle;
 	bool empty;
 	u32 room;
+	u64 age;
 };
 
 enum lz_verdict {
@@ -135,6 +155,7 @@ enum lz_verdict {
  * @budget_spent: it is the zone budget alone that forbids it: a finish would help
  * @reserve: user data keeps out of GC's zones: free zones are down to what GC
  *	needs to free more
+ * @cost: what the drive's work costs, for LZ_FINISH_COST
  * @zones: open zones
  * @n: how many
  */
@@ -147,6 +168,7 @@ struct lz_place_in {
 	bool can_open;
 	bool budget_spent;
 	bool reserve;
+	const struct lz_cost *cost;
 	const struct lz_place_zone *zones;
 	unsigned int n;
 };

@@ -201,11 +201,10 @@ static bool budget_allows(struct lz *lz, bool gc)
 	return lz->nr_open + (other ? 0 : 1) < lz->data_slots;
 }
 
-/* Caller holds z->lock. */
-static bool is_idle(struct lz *lz, const struct lz_zone *z)
+/* Blocks written since @z was. Caller holds z->lock. */
+static u64 age(struct lz *lz, const struct lz_zone *z)
 {
-	return z->done && z->done == z->resv &&
-		lz_idle(atomic64_read(&lz->write_seq) - z->seq, lz->si.logical_blocks);
+	return z->done && z->done == z->resv ? atomic64_read(&lz->write_seq) - z->seq : 0;
 }
 
 /* Caller holds z->lock. */
@@ -236,7 +235,7 @@ static int place(struct lz *lz, u8 class, bool gc)
 	struct lz_zone *zone[LZ_BUDGET_MAX], *z;
 	struct lz_place_in in = {
 		.policy = lz->o.policy, .finish = lz->o.finish, .isolation = lz->o.isolation,
-		.class = class, .gc = gc, .zones = cand,
+		.class = class, .gc = gc, .cost = &lz_cost_default, .zones = cand,
 	};
 	struct lz_place_out out = {};
 	unsigned long flags;
@@ -251,8 +250,8 @@ static int place(struct lz *lz, u8 class, bool gc)
 		z = &lz->zone[lz->open[i].zone];
 		spin_lock(&z->lock);
 		cand[in.n] = (struct lz_place_zone){
-			z->class, z->open->gc, is_idle(lz, z), is_empty(lz, z),
-			lz_zone_room(lz, z),
+			z->class, z->open->gc, lz_idle(age(lz, z), lz->si.logical_blocks),
+			is_empty(lz, z), lz_zone_room(lz, z), age(lz, z),
 		};
 		finishing |= z->open->finish && !z->failed;
 		spin_unlock(&z->lock);

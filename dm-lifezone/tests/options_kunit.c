@@ -9,7 +9,7 @@ static const struct {
 } good[] = {
 	{ "policy", "wla", { "zenfs", "wla", "sla", "adaptive" } },
 	{ "reset", "lazy", { "eager", "lazy", "adaptive" } },
-	{ "finish", "never", { "never", "mismatch" } },
+	{ "finish", "never", { "never", "mismatch", "cost" } },
 	{ "gc_isolation", "persistent", { "persistent", "initial", "adaptive" } },
 	{ "victim", "auto", { "greedy", "cost_benefit", "mdc", "auto" } },
 	{ "max_open", "0", { "0", "4", "5", "4294967295" } },
@@ -26,7 +26,7 @@ static const struct {
 	{ "policy", "wl", "policy=wl: unknown, allowed: zenfs wla sla adaptive" },
 	{ "policy", "wla ", "policy=wla : unknown, allowed: zenfs wla sla adaptive" },
 	{ "reset", "late", "reset=late: unknown, allowed: eager lazy adaptive" },
-	{ "finish", "always", "finish=always: unknown, allowed: never mismatch" },
+	{ "finish", "always", "finish=always: unknown, allowed: never mismatch cost" },
 	{ "gc_isolation", "no", "gc_isolation=no: unknown, allowed: persistent initial adaptive" },
 	{ "victim", "oldest", "victim=oldest: unknown, allowed: greedy cost_benefit mdc auto" },
 	{ "max_open", "3", "max_open=3: out of range, allowed: 0, 4..4294967295" },

@@ -9,12 +9,14 @@
  *
  * Open zones are written as words of letters: the class (- not set, N none,
  * S short, M medium, L long, E extreme, F file-system metadata, a to k the groups), "g" if it was
- * opened for GC, "i" if nothing comes to it any more, and the room in blocks if it is not 100.
+ * opened for GC, "i" if nothing comes to it any more, "e" if it is empty, and the room in blocks
+ * if it is not 100.
  */
 #include "../core/policy.h"
 #include "unit.h"
 
 #define MAX_ZONES	16
+#define OLD		1000000u	/* the age of what is idle (blocks) */
 
 /* May a zone be opened? */
 enum open {
@@ -47,6 +49,7 @@ struct row {
 #define INIT	LZ_ISOLATION_INITIAL
 #define NEVER	LZ_FINISH_NEVER
 #define MISM	LZ_FINISH_MISMATCH
+#define COST	LZ_FINISH_COST
 #define USE	LZ_PLACE_USE
 #define NEW	LZ_PLACE_NEW
 #define FIN	LZ_PLACE_FINISH
@@ -209,6 +212,35 @@ static const struct row rows[] = {
 	{ "mismatch: all full: wait", SLA, USER, PERS, MISM, 'M', SPENT, "L0 E0", WAIT, 0 },
 	{ "never: fall back", SLA, USER, PERS, NEVER, 'M', SPENT, "L9 E3", FALL, 0 },
 
+	/* --- finish=cost: where it pays to be rid of a zone nobody fills --- */
+	{ "cost: zones in use stay", SLA, USER, PERS, COST, 'M', SPENT, "L9 S5", FALL, 0 },
+	{ "cost: filled, by what lives shorter", SLA, USER, PERS, COST, 'M', SPENT,
+	  "L Ei50", FALL, 1 },
+	{ "cost: never: shared", SLA, USER, PERS, NEVER, 'M', SPENT, "L Ei50", FALL, 0 },
+	{ "cost: finished, for what lives longer", SLA, USER, PERS, COST, 'E', SPENT,
+	  "L Si5000", FIN, 1 },
+	{ "cost: filled, by the next longer", SLA, USER, PERS, COST, 'M', SPENT,
+	  "L Si5000", FALL, 1 },
+	{ "cost: filled, if that is longer", SLA, USER, PERS, COST, 'S', SPENT,
+	  "M Ei5000", FALL, 1 },
+	{ "cost: filled, if nearly full", SLA, USER, PERS, COST, 'E', SPENT, "L Si20", FALL, 1 },
+	{ "cost: the cheapest", SLA, USER, PERS, COST, 'E', SPENT,
+	  "L Si5000 Si4000 Si9000", FIN, 2 },
+	{ "cost: the cheapest, filled", SLA, USER, PERS, COST, 'E', SPENT,
+	  "L Si5000 Mi40 Si9000", FALL, 2 },
+	{ "cost: padding is dearer than sharing", SLA, USER, PERS, COST, 'E', SPENT,
+	  "L Si2000000", FALL, 0 },
+	{ "cost: never a zone of GC", SLA, USER, PERS, COST, 'E', SPENT, "L Sgi5000", FALL, 0 },
+	{ "cost: GC finishes nothing", SLA, GC, PERS, COST, 'E', SPENT, "Lg Si5000", FALL, 0 },
+	{ "cost: rather a new one", SLA, USER, PERS, COST, 'E', OPEN, "L Si5000", NEW, 0 },
+	{ "cost: not where one matches", SLA, USER, PERS, COST, 'E', SPENT, "Si5000 E", USE, 1 },
+	{ "cost: frees no zone: share", SLA, USER, PERS, COST, 'E', SCARCE, "L Si5000", FALL, 0 },
+	{ "cost: wla takes greater", WLA, USER, PERS, COST, 'M', SPENT, "E Si5000", USE, 0 },
+	{ "cost: groups adopt", ADAPT, USER, PERS, COST, 'c', SPENT, "d gi5000", ADOPT, 1 },
+	{ "cost: groups finish what is hinted", ADAPT, USER, PERS, COST, 'k', SPENT,
+	  "a Ei50", FALL, 1 },
+	{ "cost: all full: wait", SLA, USER, PERS, COST, 'M', SPENT, "Li0 Ei0", WAIT, 0 },
+
 	/* --- fallback: the nearest open zone, its own stream first --- */
 	{ "fallback: longer before shorter", SLA, USER, PERS, NEVER, 'M', SPENT, "S E", FALL, 1 },
 	{ "fallback: longer, closest", SLA, USER, PERS, NEVER, 'S', SPENT, "E L M", FALL, 2 },
@@ -311,6 +343,7 @@ static unsigned int parse_zones(const char *s, struct lz_place_zone *z)
 		z[n].empty = *s == 'e';
 		if (z[n].idle || z[n].empty)
 			s++;
+		z[n].age = z[n].idle ? OLD : 0;
 		z[n].room = *s && *s != ' ' ? 0 : 100;
 		while (*s && *s != ' ')
 			z[n].room = z[n].room * 10 + (*s++ - '0');
@@ -333,7 +366,7 @@ static void place_rules(struct kunit *test)
 			.policy = r->policy, .finish = r->finish, .isolation = r->isolation,
 			.class = class_of(r->class), .gc = r->gc, .can_open = r->open == OPEN,
 			.budget_spent = r->open == SPENT,
-			.reserve = r->open == RESERVE, .zones = z,
+			.reserve = r->open == RESERVE, .cost = &lz_cost_default, .zones = z,
 		};
 
 		in.n = parse_zones(r->zones, z);
@@ -362,8 +395,9 @@ static void check_decision(struct kunit *test, const struct lz_place_in *in)
 		break;
 	case LZ_PLACE_FINISH:
 		ok = out.idx < in->n && in->zones[out.idx].room && in->budget_spent &&
-		     !in->can_open && !in->gc && in->finish == LZ_FINISH_MISMATCH &&
-		     !in->zones[out.idx].gc;
+		     !in->can_open && !in->gc && !in->zones[out.idx].gc &&
+		     (in->finish == LZ_FINISH_MISMATCH ||
+		      (in->finish == LZ_FINISH_COST && in->zones[out.idx].age));
 		break;
 	case LZ_PLACE_NEW:
 		ok = in->can_open;
@@ -387,7 +421,7 @@ static void check_decision(struct kunit *test, const struct lz_place_in *in)
 /* Every input with up to two open zones. */
 static void place_every_input(struct kunit *test)
 {
-	static const u32 rooms[] = { 0, 1, 100 };
+	static const u32 rooms[] = { 0, 1, 5000 };
 	/* All there are of data, and some groups. */
 	static const u8 classes[LZ_NR_CLASSES + 3] = {
 		0, 1, 2, 3, 4, 5, 6, LZ_CLASS_GROUP, LZ_CLASS_GROUP + 4, LZ_NR_ZONE_CLASSES - 1,
@@ -396,14 +430,14 @@ static void place_every_input(struct kunit *test)
 	struct lz_place_zone z[2];
 	unsigned int how, zones, i, v;
 
-	for (how = 0; how < LZ_NR_POLICIES * 2 * LZ_NR_ISOLATIONS * nr * 2 * 4; how++) {
-		struct lz_place_in in = { .zones = z };
+	for (how = 0; how < LZ_NR_POLICIES * LZ_NR_FINISHES * LZ_NR_ISOLATIONS * nr * 2 * 4; how++) {
+		struct lz_place_in in = { .cost = &lz_cost_default, .zones = z };
 
 		v = how;
 		in.policy = v % LZ_NR_POLICIES;
 		v /= LZ_NR_POLICIES;
-		in.finish = v % 2;
-		v /= 2;
+		in.finish = v % LZ_NR_FINISHES;
+		v /= LZ_NR_FINISHES;
 		in.isolation = v % LZ_NR_ISOLATIONS;
 		v /= LZ_NR_ISOLATIONS;
 		in.class = classes[v % nr];
@@ -423,6 +457,7 @@ static void place_every_input(struct kunit *test)
 				v /= nr;
 				z[i].gc = v % 4 == 1;
 				z[i].idle = v % 4 == 2;
+				z[i].age = z[i].idle ? OLD : 0;
 				z[i].empty = v % 4 == 3;
 				v /= 4;
 				z[i].room = rooms[v % ARRAY_SIZE(rooms)];

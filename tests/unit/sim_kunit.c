@@ -23,6 +23,7 @@ static struct sim *start(struct kunit *test, const struct sim_policy *p)
 	const char *why;
 
 	lz_options_default(&setup.o);
+	sim_cost_default(&setup.cost);
 	if (sim_init(s, p, &setup, "uniform", 10 * BLOCKS, &why))
 		abort();
 	test->priv = s;

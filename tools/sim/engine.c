@@ -23,6 +23,7 @@ static void zone_erase(struct sim *s, u32 zone)
 {
 	s->n.erased++;
 	s->n.erased_short += s->p->empty && sim_class(s->z[zone].stream) == LZ_CLASS_SHORT;
+	s->t.now += s->t.erase;
 	zone_free(s, zone);
 }
 
@@ -44,6 +45,10 @@ static void zone_close(struct sim *s, u32 zone)
 
 void sim_finish(struct sim *s, u32 zone)
 {
+	u64 ns = s->t.base + (s->setup.cap - s->z[zone].wp) * s->t.pad;
+
+	s->t.now += ns;
+	s->t.finish += ns;
 	zone_close(s, zone);
 	s->n.finished++;
 }
@@ -128,6 +133,7 @@ static void put(struct sim *s, u32 lba, u32 stream)
 	s->map[lba] = addr;
 	z->valid++;
 	z->written = s->clock;
+	s->t.now += s->t.write;
 	if (s->p->wrote)
 		s->p->wrote(s, lba, addr);
 	if (z->wp == s->setup.cap)
@@ -203,11 +209,22 @@ static bool clean(struct sim *s)
 		stream = s->p->move(s, lba, addr);
 		if (s->p->dead)
 			s->p->dead(s, lba, addr);
+		s->t.now += s->t.read;
 		put(s, lba, stream);
 		s->n.copied++;
 	}
 	zone_erase(s, victim);
 	return true;
+}
+
+/* The block users wanted is written. */
+static void answered(struct sim_time *t)
+{
+	u64 wait = t->now - t->asked - t->write;
+
+	t->stall += wait;
+	t->longest = max(t->longest, wait);
+	t->asked = t->now;
 }
 
 static void user_write(struct sim *s, u32 lba)
@@ -221,6 +238,7 @@ static void user_write(struct sim *s, u32 lba)
 		while (s->nr_free < s->setup.gc_start && !s->broken && clean(s))
 			;
 	put(s, lba, stream);
+	answered(&s->t);
 	/* The zone is there for others. */
 	if (s->req.last && s->setup.exclusive)
 		s->open[stream] = SIM_NOWHERE;
@@ -349,6 +367,7 @@ int sim_init(struct sim *s, const struct sim_policy *p, const struct sim_setup *
 	/* A little more, for what is rounded. */
 	s->top.even = 1.0001 * lz_victim_score(LZ_VICTIM_COST_BENEFIT, 1, 2, 0, 0);
 	*why = NULL;
+	sim_time_init(s);
 	if (all >= SIM_NOWHERE || setup->blocks + (reserve + 2) * setup->cap > all) {
 		*why = "too few zones for so many blocks, or 2^32 blocks and more";
 		return -EINVAL;
@@ -379,6 +398,7 @@ void sim_exit(struct sim *s)
 	if (s->p->exit && s->priv)
 		s->p->exit(s);
 	free(s->priv);
+	sim_life_exit(s);
 	load_free(s->load);
 	free(s->map);
 	free(s->lba);

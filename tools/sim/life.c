@@ -30,7 +30,7 @@ int sim_life_init(struct sim *s)
 	if (!lz_wants_rates(&s->setup.o))
 		return 0;
 	a = calloc(1, sizeof(*a));
-	s->priv = a;
+	s->life = a;
 	if (!a || lz_life_init(&a->l, s->setup.blocks))
 		return -ENOMEM;
 	a->groups = lz_life_groups(0, s->setup.max_open);
@@ -41,11 +41,14 @@ int sim_life_init(struct sim *s)
 
 void sim_life_exit(struct sim *s)
 {
-	struct sim_life *a = s->priv;
+	struct sim_life *a = s->life;
 
+	if (!a)
+		return;
 	lz_life_exit(&a->l);
 	free(a->sum);
 	free(a->mean);
+	free(a);
 }
 
 /* Zones that what is in use would not fill. */
@@ -56,7 +59,7 @@ static u32 spare_zones(const struct sim *s)
 
 u8 sim_life_user(struct sim *s, u32 lba)
 {
-	struct sim_life *a = s->priv;
+	struct sim_life *a = s->life;
 	u8 class = s->req.class;
 
 	if (!a)
@@ -72,7 +75,7 @@ u8 sim_life_user(struct sim *s, u32 lba)
 
 u8 sim_life_moved(struct sim *s, u32 lba, u8 class)
 {
-	struct sim_life *a = s->priv;
+	struct sim_life *a = s->life;
 	int rate;
 
 	if (!a)
@@ -83,7 +86,7 @@ u8 sim_life_moved(struct sim *s, u32 lba, u8 class)
 
 void sim_life_adopted(struct sim *s, u32 zone)
 {
-	struct sim_life *a = s->priv;
+	struct sim_life *a = s->life;
 
 	if (a)
 		a->sum[zone] = (struct lz_life_sum){ 0 };
@@ -91,7 +94,7 @@ void sim_life_adopted(struct sim *s, u32 zone)
 
 void sim_life_wrote(struct sim *s, u32 lba, u32 addr)
 {
-	struct sim_life *a = s->priv;
+	struct sim_life *a = s->life;
 	u32 zone = sim_zone_of(s, addr);
 
 	if (!a)
@@ -105,7 +108,7 @@ void sim_life_wrote(struct sim *s, u32 lba, u32 addr)
 
 void sim_life_discarded(struct sim *s, u32 lba, u32 n)
 {
-	struct sim_life *a = s->priv;
+	struct sim_life *a = s->life;
 
 	if (a)
 		lz_life_discard(&a->l, lba, n);
@@ -113,7 +116,7 @@ void sim_life_discarded(struct sim *s, u32 lba, u32 n)
 
 int sim_life_zone_rate(struct sim *s, u32 zone)
 {
-	struct sim_life *a = s->priv;
+	struct sim_life *a = s->life;
 
 	return a ? lz_life_zone_rate(&a->l, &a->mean[zone]) :
 		lz_victim_age_rate(s->clock - s->z[zone].written, s->setup.blocks);

@@ -23,7 +23,16 @@
 #define JOURNAL_WRITES	0.5	/* journal: so many of the writes */
 #define JOURNAL_BLOCKS	0.02	/* go round in so many of the blocks */
 
-enum kind { UNIFORM, ZIPF, MOVING, NR_TURNS, JOURNAL = NR_TURNS, LSM, TRACE, TENANTS };
+/* guests: files rewritten at random, LONG; of these, */
+#define GUESTS_WRITES	0.6	/* so many of the writes go */
+#define GUESTS_HOT	0.1	/* to so many of the blocks, MEDIUM. And there are */
+#define GUESTS		3u	/* others, each with */
+#define GUEST_BLOCKS	0.03	/* so many of the blocks, */
+#define GUEST_PERIOD	0.125	/* of which one comes each time so many are written */
+#define GUEST_STAY	0.05	/* and has all of the writes for so much of that time */
+
+enum kind { UNIFORM, ZIPF, MOVING, NR_TURNS, JOURNAL = NR_TURNS, VISITED, LSM, TRACE,
+	    TENANTS };
 
 /**
  * struct load - a load
@@ -40,7 +49,7 @@ enum kind { UNIFORM, ZIPF, MOVING, NR_TURNS, JOURNAL = NR_TURNS, LSM, TRACE, TEN
  * @cut: ZIPF: accepted without a look
  * @mean: ZIPF: mean of rank^-theta
  * @period: MOVING: writes until the hot blocks move on
- * @head: JOURNAL: writes to it so far
+ * @head: JOURNAL: writes to it so far; VISITED: of guests
  * @lsm: LSM: the store
  * @trace: TRACE: it
  * @tenants: TENANTS: they
@@ -72,11 +81,14 @@ const char *const load_docs[] = {
 	"zipf:THETA      the Nth most frequent block as often as N^-THETA",
 	"moving[:WRITES] nine of ten writes to one of twenty blocks, to others every so many",
 	"journal         half of the writes round and round in a 50th, SHORT; others LONG",
+	"guests          files rewritten at random, a tenth MEDIUM with 60 % of the writes, others LONG;",
+	"                now and then others come for a while: SHORT, EXTREME, NONE in turn",
 	"switch          uniform, zipf:0.99 and moving in turns, one for each fill",
 	"lsm[:M[:LIVE[:HINTS]]]  leveled store: multiplier (10), per cent in use (75), none, files",
 	"                or blocks: its hints left out, or shuffled",
 	"trace:FILE      of blkparse, a log of fio's, or CSV: time,op,offset,length[,hint]",
-	"fill[:M[:BLOCKS[:HINTS]]]  such a store filled from nothing: BLOCKS put (half of them)",
+	"fill[:M[:BLOCKS[:drawn][:HINTS]]]  such a store filled from nothing: BLOCKS put (half of",
+	"                them), no key twice; drawn: each key one of as many, at random",
 	"mix:LOAD+LOAD   loads with as many blocks each, at the same time",
 	"turns:LOAD+LOAD and one after the other, each for one fill of all blocks",
 	NULL
@@ -178,6 +190,29 @@ static struct sim_req journal_next(struct load *l)
 	};
 }
 
+/* Blocks of guests are the first, then those that are hot. */
+static u8 guests_class(const struct load *l, u32 lba)
+{
+	static const u8 class[GUESTS] = { LZ_CLASS_SHORT, LZ_CLASS_EXTREME, LZ_CLASS_NONE };
+	u32 own = l->n * GUEST_BLOCKS, guests = GUESTS * own;
+
+	if (lba < guests)
+		return class[lba / own];
+	return lba < guests + (u32)(l->n * GUESTS_HOT) ? LZ_CLASS_MEDIUM : LZ_CLASS_LONG;
+}
+
+static u32 guests_next(struct load *l)
+{
+	u32 own = l->n * GUEST_BLOCKS, hot = l->n * GUESTS_HOT, from = GUESTS * own;
+	u64 period = l->n * GUEST_PERIOD, visit = l->at / period;
+
+	if (l->at % period < period * GUEST_STAY)
+		return visit % GUESTS * own + l->head++ % own;
+	if (rnd_real(&l->r) < GUESTS_WRITES)
+		return from + rnd_below(&l->r, hot);
+	return from + hot + rnd_below(&l->r, l->n - from - hot);
+}
+
 bool load_next(struct load *l, struct sim_req *req)
 {
 	u64 at = l->at++;
@@ -193,6 +228,8 @@ bool load_next(struct load *l, struct sim_req *req)
 		req->lba = at;
 		if (l->kind == JOURNAL)
 			req->class = at < l->n * JOURNAL_BLOCKS ? LZ_CLASS_SHORT : LZ_CLASS_LONG;
+		if (l->kind == VISITED)
+			req->class = guests_class(l, at);
 		return true;
 	}
 	if (l->turns)
@@ -206,6 +243,10 @@ bool load_next(struct load *l, struct sim_req *req)
 		break;
 	case JOURNAL:
 		*req = journal_next(l);
+		break;
+	case VISITED:
+		req->lba = guests_next(l);
+		req->class = guests_class(l, req->lba);
 		break;
 	default:
 		req->lba = rnd_below(&l->r, l->n);
@@ -224,6 +265,16 @@ double load_rate(const struct load *l, u32 lba)
 	case JOURNAL:
 		return lba < l->n * JOURNAL_BLOCKS ? JOURNAL_WRITES / JOURNAL_BLOCKS :
 			(1 - JOURNAL_WRITES) / (1 - JOURNAL_BLOCKS);
+	case VISITED:
+		switch (guests_class(l, lba)) {
+		case LZ_CLASS_MEDIUM:
+			return (1 - GUEST_STAY) * GUESTS_WRITES / GUESTS_HOT;
+		case LZ_CLASS_LONG:
+			return (1 - GUEST_STAY) * (1 - GUESTS_WRITES) /
+				(1 - GUESTS_HOT - GUESTS * GUEST_BLOCKS);
+		default:
+			return GUEST_STAY / (GUESTS * GUEST_BLOCKS);
+		}
 	case TENANTS:
 		return tenants_rate(l->tenants, lba);
 	}
@@ -269,7 +320,11 @@ static struct lsm *lsm_named(const char *text, u32 blocks, u64 seed, const char 
 		number = strtod(at + 1, &end);
 		at = end;
 	}
-	*why = fill ? "fill:2 to fill:100, :1 to all BLOCKS put, :none, :files or :blocks" :
+	if (fill && !strncmp(at, ":drawn", 6)) {
+		setup.drawn = true;
+		at += 6;
+	}
+	*why = fill ? "fill:2 to fill:100, :1 to all BLOCKS put, :drawn, :none, :files or :blocks" :
 		"lsm:2 to lsm:100, :10 to :90 per cent in use, :none, :files or :blocks";
 	if (!(setup.multiplier >= 2 && setup.multiplier <= 100) ||
 	    !(number >= (fill ? 1 : 10) && number <= (fill ? blocks : 90)))
@@ -308,6 +363,8 @@ struct load *load_new(const char *text, u32 blocks, u64 seed, const char **why)
 		l->period = x > 1 ? x : l->period;
 	} else if (!strcmp(text, "journal")) {
 		l->kind = JOURNAL;
+	} else if (!strcmp(text, "guests")) {
+		l->kind = VISITED;
 	} else if (!strcmp(text, "switch")) {
 		l->turns = true;
 		zipf = true;

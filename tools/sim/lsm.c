@@ -49,6 +49,7 @@
  * @at: of these, written; of a dying one, discarded
  * @lba: its blocks
  * @class: hint
+ * @number: no other has it
  * @reader: the merge that reads it
  */
 struct file {
@@ -59,6 +60,7 @@ struct file {
 	u32 at;
 	u32 *lba;
 	u8 class;
+	u32 number;
 	const struct job *reader;
 };
 
@@ -103,6 +105,7 @@ struct job {
  * @flushed: and that which is flushed now
  * @seen: hints of files written before
  * @nr_seen: how many
+ * @files: there have been
  */
 struct lsm {
 	struct rnd r;
@@ -132,6 +135,7 @@ struct lsm {
 	struct file *flushed;
 	u8 seen[HINTS_SEEN];
 	u32 nr_seen;
+	u32 files;
 };
 
 static void file_free(struct file *f)
@@ -184,6 +188,7 @@ static struct file *file_new(struct lsm *t, u32 n, double from, double to, u8 cl
 	f->n = n;
 	f->from = from;
 	f->to = to;
+	f->number = ++t->files;
 	f->class = t->hints == LSM_NONE ? LZ_CLASS_NOT_SET :
 		t->hints == LSM_FILES ? shuffled(t, class) : class;
 	t->seen[t->nr_seen++ % HINTS_SEEN] = class;
@@ -493,10 +498,13 @@ bool lsm_next(struct lsm *t, struct sim_req *req)
 		.writer = t->turn,
 	};
 	/* A WAL is closed when it is deleted, and another is written by then. */
-	if (j == &t->job[WAL])
+	if (j == &t->job[WAL]) {
 		req->writer += t->wals % 2;
-	else
+	} else {
 		req->last = f->at == f->n;
+		req->file = f->number;
+		req->keys = (struct sim_keys){ j->level, f->from, f->to };
+	}
 	if (f->at == f->n && !f->next) {
 		all = j->out;
 		j->out = NULL;
@@ -536,7 +544,7 @@ static bool levels_filled(struct lsm *t, const struct lsm_setup *setup)
 {
 	u32 i;
 
-	t->keys = setup->puts * 1e6;
+	t->keys = setup->puts * (setup->drawn ? 1 : 1e6);
 	t->puts = setup->puts;
 	t->merges = 1;
 	t->l0_stop = FILL_L0_STOP;

@@ -20,8 +20,8 @@ struct lsm;
  * @blocks: logical blocks there are
  * @multiplier: by which each level is larger than the one above
  * @live: part of the blocks that its files fill; updates without end
- * @puts: or 0; then @live says nothing: blocks put into it, empty at first, each key drawn
- *	from as many
+ * @puts: or 0; then @live says nothing: blocks put into it, empty at first
+ * @drawn: each key drawn from as many; else all keys differ
  * @hints: what becomes of its hints
  * @seed: of all that is drawn
  */
@@ -30,6 +30,7 @@ struct lsm_setup {
 	double multiplier;
 	double live;
 	u32 puts;
+	bool drawn;
 	enum lsm_hints hints;
 	u64 seed;
 };

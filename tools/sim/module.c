@@ -11,7 +11,7 @@
 
 u32 sim_stream(const struct sim *s, u8 class)
 {
-	return class + (s->setup.exclusive ? SIM_OWN_STREAMS + s->req.writer * SIM_CLASSES : 0);
+	return s->setup.exclusive ? sim_writer(s->req.writer, class) : class;
 }
 
 static u32 module_user(struct sim *s, u32 lba, u32 old)
@@ -26,15 +26,31 @@ u32 sim_module_move(struct sim *s, u32 lba, u32 old)
 		sim_life_moved(s, lba, sim_class(s->z[sim_zone_of(s, old)].stream));
 }
 
+bool sim_owned(const struct sim *s, u32 zone)
+{
+	u32 i;
+
+	for (i = SIM_OWN_STREAMS; i < SIM_STREAMS; i++)
+		if (s->open[i] == zone)
+			return true;
+	return false;
+}
+
 /* One is left for the other side, which may have none yet. */
-static bool budget_allows(const struct sim *s, const struct lz_place_zone *zones, u32 n, bool gc)
+static bool budget_allows(const struct sim *s, bool gc)
 {
 	bool other = false;
 	u32 i;
 
-	for (i = 0; i < n; i++)
-		other |= zones[i].gc != gc;
+	for (i = 0; i < s->setup.zones; i++)
+		other |= s->z[i].state == SIM_OPEN && sim_is_gc(s->z[i].stream) != gc &&
+			!(s->setup.exclusive && sim_owned(s, i));
 	return s->nr_open + !other < s->setup.max_open;
+}
+
+bool sim_may_open(const struct sim *s, bool gc)
+{
+	return s->nr_free && budget_allows(s, gc);
 }
 
 /* Whoever writes to @zone asks again; it is of the class of @stream now. */
@@ -53,43 +69,34 @@ static void adopt(struct sim *s, u32 zone, u32 stream)
 	sim_life_adopted(s, zone);
 }
 
-/* Does a writer fill it, that shares with nobody? */
-static bool owned(const struct sim *s, u32 zone)
-{
-	u32 i;
-
-	for (i = SIM_OWN_STREAMS; i < SIM_STREAMS; i++)
-		if (s->open[i] == zone)
-			return true;
-	return false;
-}
-
 u32 sim_choose(struct sim *s, u32 stream)
 {
 	struct lz_place_zone cand[SIM_OPEN_MAX];
 	u32 zone[SIM_OPEN_MAX], i;
 	bool gc = sim_is_gc(stream), spent;
+	struct lz_cost cost = sim_lz_cost(s);
 	struct lz_place_in in = {
 		.policy = s->setup.o.policy, .finish = s->setup.o.finish,
 		.isolation = s->setup.o.isolation,
-		.class = sim_class(stream), .gc = gc, .zones = cand,
+		.class = sim_class(stream), .gc = gc, .cost = &cost, .zones = cand,
 	};
 	struct lz_place_out out;
 
 	for (i = 0; i < s->setup.zones && in.n < s->nr_open; i++) {
 		const struct sim_zone *z = &s->z[i];
+		u64 age = z->wp ? s->clock - z->written : 0;
 
-		if (z->state != SIM_OPEN || (s->setup.exclusive && owned(s, i)))
+		if (z->state != SIM_OPEN || (s->setup.exclusive && sim_owned(s, i)))
 			continue;
 		zone[in.n] = i;
 		cand[in.n++] = (struct lz_place_zone){
 			sim_class(z->stream), sim_is_gc(z->stream),
-			z->wp && lz_idle(s->clock - z->written, s->setup.blocks),
+			lz_idle(age, s->setup.blocks),
 			z->wp && !z->valid && s->setup.o.reset == LZ_RESET_ADAPTIVE,
-			s->setup.cap - z->wp,
+			s->setup.cap - z->wp, age,
 		};
 	}
-	spent = !budget_allows(s, cand, in.n, gc);
+	spent = !budget_allows(s, gc);
 	in.budget_spent = spent && s->nr_free;
 	in.can_open = !spent && s->nr_free;
 	lz_place(&in, &out);
@@ -128,8 +135,7 @@ double sim_module_score(struct sim *s, u32 zone)
 	}									\
 	const struct sim_policy sim_##n = {					\
 		.name = #n, .doc = d,						\
-		.init = n##_init, .exit = sim_life_exit,			\
-		.user = module_user, .move = sim_module_move,			\
+		.init = n##_init, .user = module_user, .move = sim_module_move,	\
 		.choose = sim_choose,						\
 		.empty = sim_reset_due, .wrote = sim_life_wrote,		\
 		.discarded = sim_life_discarded, .score = sim_module_score,	\

@@ -5,7 +5,8 @@
  * A block written goes to a stream, each of which fills one open zone at a time; GC
  * moves what is valid out of a victim, block by block, each to a stream again. What a
  * policy decides is the streams and the victims; all else is the same for every policy.
- * No metadata, no time: what is counted is blocks, and the clock is user blocks written.
+ * No metadata: what is counted is blocks, and the clock is user blocks written. Time is only
+ * added up, and decides nothing.
  *
  * Single-threaded. Addresses are zone * capacity + offset (blocks).
  */
@@ -25,6 +26,18 @@
 struct load;
 
 /**
+ * struct sim_keys - what a store has in a file
+ * @level: of the tree
+ * @from: its first key
+ * @to: and the one after its last
+ */
+struct sim_keys {
+	u8 level;
+	double from;
+	double to;
+};
+
+/**
  * struct sim_req - what users ask for: to write a block, or to discard some
  * @lba: the block, or the first
  * @n: how many are discarded
@@ -32,6 +45,8 @@ struct load;
  * @discard: it is not a write
  * @writer: of the file that is written, of which each writes one at a time; from 0 on
  * @last: it is the last block of it
+ * @file: a number no other file has, or 0: nothing is known of it
+ * @keys: and what is in it
  */
 struct sim_req {
 	u32 lba;
@@ -40,6 +55,8 @@ struct sim_req {
 	bool discard;
 	u8 writer;
 	bool last;
+	u32 file;
+	struct sim_keys keys;
 };
 
 /**
@@ -67,6 +84,61 @@ double load_rate(const struct load *l, u32 lba);
 u64 load_epoch(const struct load *l);
 /* A line for each, NULL last. */
 extern const char *const load_docs[];
+
+/* --- time ------------------------------------------------------------------------ */
+
+/**
+ * struct sim_cost - what a drive takes for a command, see time.c
+ * @write: to write a page (ns)
+ * @read: to read one (ns)
+ * @erase: to erase a zone (ns)
+ * @finish: to finish one (ns), and
+ * @pad: for each page it lacks (ns)
+ * @page: what these are given for (bytes)
+ * @block: a block of the simulator (bytes)
+ */
+struct sim_cost {
+	u64 write;
+	u64 read;
+	u64 erase;
+	u64 finish;
+	u64 pad;
+	u64 page;
+	u64 block;
+};
+
+void sim_cost_default(struct sim_cost *c);
+/*
+ * Sets what @text says, names of presets and KEY=NUMBER, with commas between. False: it says
+ * something else, or what makes no sense.
+ */
+bool sim_cost_set(struct sim_cost *c, const char *text);
+
+/**
+ * struct sim_time - the time of a run (ns)
+ * @now: since it began
+ * @asked: when the block users wait for was wanted
+ * @stall: how long users have waited for what is not their own write
+ * @longest: of these waits, the longest
+ * @finish: time the drive spent in finishes
+ * @write: a block, as all that follows
+ * @read: a block
+ * @pad: a block
+ * @erase: a zone
+ * @base: of a finish, besides padding
+ */
+struct sim_time {
+	u64 now;
+	u64 asked;
+	u64 stall;
+	u64 longest;
+	u64 finish;
+	u64 write;
+	u64 read;
+	u64 pad;
+	u64 erase;
+	u64 base;
+};
 
 /* --- the drive ----------------------------------------------------------------- */
 
@@ -117,6 +189,7 @@ struct sim_count {
 };
 
 struct sim;
+struct sim_life;
 
 /**
  * struct sim_policy - where blocks go, and what is cleaned
@@ -159,7 +232,8 @@ struct sim_policy {
 
 extern const struct sim_policy sim_one, sim_split, sim_split_greedy, sim_dac, sim_sepbit;
 extern const struct sim_policy sim_midas, sim_xfs, sim_perfect;
-extern const struct sim_policy sim_adaptive, sim_zenfs, sim_wla, sim_sla, sim_rates, sim_oracle;
+extern const struct sim_policy sim_adaptive, sim_zenfs, sim_wla, sim_sla, sim_caza;
+extern const struct sim_policy sim_rates, sim_oracle;
 /* All of them, NULL last. */
 extern const struct sim_policy *const sim_policies[];
 
@@ -182,6 +256,7 @@ double sim_cost_benefit(struct sim *s, u32 zone);
  * @exclusive: files that are written at the same time are not to share a zone
  * @seed: of the load
  * @o: options, for the policies of the module
+ * @cost: of the drive's commands
  */
 struct sim_setup {
 	u32 zones;
@@ -193,12 +268,14 @@ struct sim_setup {
 	bool exclusive;
 	u64 seed;
 	struct lz_options o;
+	struct sim_cost cost;
 };
 
 /**
  * struct sim - a run
  * @p: the policy
  * @priv: the policy's, freed with the run
+ * @life: what is known of lifetimes, where an option asks for it; NULL otherwise
  * @load: what is written
  * @setup: as asked for
  * @map: by logical block, its address or SIM_NOWHERE
@@ -214,12 +291,14 @@ struct sim_setup {
  * @n: counters
  * @top: of the zones looked at as victim: the best score, below which it is enough to know that
  *	another is; and what cost-benefit makes of a gain of 1 and no age
+ * @t: time
  * @death: by user write, the clock at the next write, or the discard, of the same block
  * @broken: no zone was left to write to
  */
 struct sim {
 	const struct sim_policy *p;
 	void *priv;
+	struct sim_life *life;
 	struct load *load;
 	struct sim_setup setup;
 	u32 *map;
@@ -237,6 +316,7 @@ struct sim {
 		double score;
 		double even;
 	} top;
+	struct sim_time t;
 	u32 *death;
 	bool broken;
 };
@@ -260,11 +340,21 @@ const char *sim_check(const struct sim *s);
 #define SIM_CLASSES	24u	/* as many as LZ_NR_ZONE_CLASSES, or more */
 #define SIM_GC_STREAMS	SIM_CLASSES	/* those of GC begin with this */
 #define SIM_OWN_STREAMS	(2 * SIM_CLASSES)	/* and those of writers with this */
+static inline u32 sim_writer(u8 writer, u8 class)
+{
+	return SIM_OWN_STREAMS + writer * SIM_CLASSES + class;
+}
+
 u32 sim_stream(const struct sim *s, u8 class);
 u32 sim_choose(struct sim *s, u32 stream);
 bool sim_reset_due(struct sim *s, u32 zone);
+/* What the policies by hints do with what GC moves, and their victims. */
 u32 sim_module_move(struct sim *s, u32 lba, u32 old);
 double sim_module_score(struct sim *s, u32 zone);
+/* May a zone be opened, for GC or for users, who each leave the other side one? */
+bool sim_may_open(const struct sim *s, bool gc);
+/* Does a writer fill it, that shares with nobody? */
+bool sim_owned(const struct sim *s, u32 zone);
 static inline u8 sim_class(u32 stream)
 {
 	return stream % SIM_CLASSES;
@@ -293,6 +383,11 @@ int sim_life_zone_rate(struct sim *s, u32 zone);
 u32 sim_open(struct sim *s, u32 stream);
 /* Nothing more is written to an open zone. */
 void sim_finish(struct sim *s, u32 zone);
+/* From what setup.cost says. */
+void sim_time_init(struct sim *s);
+/* The same as the module's decisions want it. */
+struct lz_cost sim_lz_cost(const struct sim *s);
+
 /* When the block users write as number @clock is written again or discarded; ~0 if never. */
 static inline u64 sim_death(const struct sim *s, u64 clock)
 {

@@ -10,7 +10,7 @@ emulated=$(make_nullb size=128 zone_size=4 zone_capacity=2 zone_append_max_secto
 	fail "no null_blk without native append"
 
 # All combinations of three options; the others so that every pair of two occurs.
-victims=(auto greedy) resets=(lazy eager adaptive) finishes=(never mismatch)
+victims=(auto greedy) resets=(lazy eager adaptive) finishes=(never mismatch cost)
 isolations=(persistent initial adaptive) policies=(zenfs wla sla adaptive) devs=("$native" "$emulated")
 all_mapped() {
 	local mapped
@@ -18,11 +18,12 @@ all_mapped() {
 	[ "${mapped%/*}" = "${mapped#*/}" ]
 }
 
-runs=({0..12} 15)
+runs=({0..12} 15 30)
 # Every value once; no other would show such a kernel anything new.
-! slow_kernel || runs=(1 5 9 14)
+! slow_kernel || runs=(1 5 9 14 30)
 for i in "${runs[@]}"; do
-	p=$((i / 4)) f=$((i / 2 % 2)) g=$((i % 3))
+	# From 16 on once more, with the next value of finish.
+	p=$((i % 16 / 4)) f=$((i / 2 % 2 + i / 16)) g=$((i % 3))
 	opts="policy ${policies[p]} finish ${finishes[f]} gc_isolation ${isolations[g]}"
 	opts+=" victim ${victims[(p + f + g) % 2]} reset ${resets[(p + f + g) % 3]}"
 	dev=${devs[(p + g) % 2]}

@@ -37,7 +37,7 @@ dmsetup remove i2 2>/dev/null
 
 sectors() { blockdev --getsz "/dev/mapper/$1"; }
 key=''
-values="policy zenfs adaptive wla sla reset eager adaptive lazy finish mismatch never gc_isolation initial adaptive persistent victim greedy mdc cost_benefit auto commit_ms 20 500 1000"
+values="policy zenfs adaptive wla sla reset eager adaptive lazy finish mismatch cost never gc_isolation initial adaptive persistent victim greedy mdc cost_benefit auto commit_ms 20 500 1000"
 
 note "reloads"
 for options in "policy zenfs reset eager" "policy wla finish mismatch victim greedy" \

@@ -59,7 +59,7 @@ echo 1 >$trace/tracing_on
 
 size=$(($(blockdev --getsize64 /dev/mapper/t) >> 18))
 note "more classes than may be open"
-for option in "policy sla" "policy adaptive" "finish mismatch" "policy wla"; do
+for option in "policy sla" "policy adaptive" "finish mismatch" "finish cost" "policy wla"; do
 	# shellcheck disable=SC2086	# words are wanted
 	must dmsetup message t 0 set $option
 	for hint in 0 1 2 3 4 5; do
