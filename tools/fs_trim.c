@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Making a mounted file system discard what it has freed, now, and without keeping
- * others from it: it is gone through piece by piece (FITRIM), with pauses.
+ * others from it: it is gone through piece by piece (FITRIM), with pauses. What was
+ * freed since the last commit or checkpoint may not be discarded yet, so it is synced first.
  *
  * F2FS is another matter. It discards by a thread of its own, which stops whenever the
  * file system has been used in the last five seconds, and FITRIM only queues what is
  * free for that thread; unless it is mounted with nodiscard, when FITRIM discards and
- * waits. Both know only what was free at the last checkpoint, so one is made first.
- * Settings of the thread are changed for as long as it takes: other requests are not
+ * waits. Settings of the thread are changed for as long as it takes: other requests are not
  * looked at (discard_io_aware), pieces of one block count (discard_granularity), some
  * hundred at a time with a pause between (max_discard_request, *_discard_issue_time). It
  * may just have gone to sleep for a minute; "urgent" garbage collection is what wakes it,
@@ -184,7 +184,7 @@ static int trim_f2fs(const struct fs_mount *m, int fd, unsigned int share,
 	for (i = 0; m->discard && i < ARRAY_SIZE(s); i++)
 		s[i].changed = f2fs_get(dir, s[i].name, &s[i].was) &&
 			f2fs_put(dir, s[i].name, s[i].value);
-	err = syncfs(fd) ? errno : trim_piece(fd, 0, ~0ull);
+	err = trim_piece(fd, 0, ~0ull);
 	if (!err && m->discard)
 		f2fs_wait(dir, rest, stop);
 	for (i = 0; i < ARRAY_SIZE(s); i++)
@@ -201,7 +201,9 @@ bool fs_trim(const struct fs_mount *m, unsigned int share, const volatile sig_at
 		complain(m->point, "%s", strerror(errno));
 		return false;
 	}
-	if (!strcmp(m->type, "f2fs"))
+	if (syncfs(fd))
+		err = errno;
+	else if (!strcmp(m->type, "f2fs"))
 		err = trim_f2fs(m, fd, share, stop);
 	else
 		err = trim_pieces(fd, device_bytes(m->dev), share, stop);
