@@ -51,6 +51,7 @@ enum lz_event_bit {
 	LZ_EVB_MODE,
 	LZ_EVB_LOW_SPACE,
 	LZ_EVB_ZONE_ASIDE,
+	LZ_EVB_TRIM,
 };
 
 /**
@@ -98,8 +99,9 @@ enum lz_event_bit {
  * @options: as given and as changed since
  * @given: bit n: option n was in the table line
  * @nr_args: option words in the table line
- * @event_lock: guards @events and @aside
+ * @event_lock: guards @events, @aside and @trim_gain
  * @events: bits of enum lz_event_bit
+ * @trim_gain: blocks that discards last asked for may free
  * @aside: zone last set aside
  * @event_work: tells user space of them
  * @sysfs: the folder in sysfs, between .resume and .postsuspend
@@ -154,8 +156,9 @@ struct lz_target {
 	struct lz_options options;
 	unsigned long given;
 	unsigned int nr_args;
-	spinlock_t event_lock;		/* events, aside */
+	spinlock_t event_lock;		/* events, trim_gain, aside */
 	unsigned long events;
+	u64 trim_gain;
 	u32 aside;
 	struct work_struct event_work;
 	struct lz_sysfs *sysfs;

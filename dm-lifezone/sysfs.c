@@ -84,6 +84,7 @@ LZ_STAT(fallbacks, LZ_ST_FALLBACKS);
 LZ_STAT(stalls, LZ_ST_STALLS);
 LZ_STAT(stall_ns, LZ_ST_STALL_NS);
 LZ_STAT(zones_set_aside, LZ_ST_ZONES_ASIDE);
+LZ_STAT(trims_wanted, LZ_ST_TRIMS_WANTED);
 
 static ssize_t lz_show_meta_written(struct lz_target *lt, const struct lz_attr *a, char *buf)
 {
@@ -127,6 +128,8 @@ enum lz_show {
 	LZ_SHOW_LEAVES,
 	LZ_SHOW_LEAVES_CACHED,
 	LZ_SHOW_LEAVES_MAX,
+	LZ_SHOW_TRIM_GAIN,
+	LZ_SHOW_TRIM_COPIED,
 };
 
 static u64 lz_info_value(const struct lz_info *i, enum lz_show what)
@@ -168,6 +171,10 @@ static u64 lz_info_value(const struct lz_info *i, enum lz_show what)
 		return i->leaves_cached;
 	case LZ_SHOW_LEAVES_MAX:
 		return i->leaves_max;
+	case LZ_SHOW_TRIM_GAIN:
+		return i->trim_gain;
+	case LZ_SHOW_TRIM_COPIED:
+		return i->trim_copied;
 	}
 	return 0;
 }
@@ -201,6 +208,8 @@ LZ_INFO(delta_max, LZ_SHOW_DELTA_CAP);
 LZ_INFO(leaves, LZ_SHOW_LEAVES);
 LZ_INFO(leaves_cached, LZ_SHOW_LEAVES_CACHED);
 LZ_INFO(leaves_max, LZ_SHOW_LEAVES_MAX);
+LZ_INFO(trim_gain_blocks, LZ_SHOW_TRIM_GAIN);
+LZ_INFO(trim_copied_blocks, LZ_SHOW_TRIM_COPIED);
 
 static ssize_t lz_show_mode(struct lz_target *lt, const struct lz_attr *a, char *buf)
 {
@@ -303,6 +312,7 @@ static const struct attribute *const lz_attrs[] = {
 	&lz_attr_stalls.attr,
 	&lz_attr_stall_ns.attr,
 	&lz_attr_zones_set_aside.attr,
+	&lz_attr_trims_wanted.attr,
 	&lz_attr_mapped_blocks.attr,
 	&lz_attr_logical_blocks.attr,
 	&lz_attr_zones_free.attr,
@@ -321,6 +331,8 @@ static const struct attribute *const lz_attrs[] = {
 	&lz_attr_leaves.attr,
 	&lz_attr_leaves_cached.attr,
 	&lz_attr_leaves_max.attr,
+	&lz_attr_trim_gain_blocks.attr,
+	&lz_attr_trim_copied_blocks.attr,
 	&lz_attr_mode.attr,
 	&lz_attr_uuid.attr,
 	&lz_attr_label.attr,

@@ -134,12 +134,14 @@ static void lz_event_work(struct work_struct *work)
 	char *envp[3] = { what };
 	unsigned long events;
 	unsigned int bit;
+	u64 gain;
 	u32 aside;
 
 	spin_lock_irq(&lt->event_lock);
 	events = lt->events;
 	lt->events = 0;
 	aside = lt->aside;
+	gain = lt->trim_gain;
 	spin_unlock_irq(&lt->event_lock);
 
 	for_each_set_bit(bit, &events, BITS_PER_LONG) {
@@ -160,6 +162,11 @@ static void lz_event_work(struct work_struct *work)
 			snprintf(what, sizeof(what), "DM_LIFEZONE_EVENT=low_space");
 			DMWARN("%s: free zones are below the low-water mark",
 			       lz_target_name(lt));
+			break;
+		case LZ_EVB_TRIM:
+			snprintf(what, sizeof(what), "DM_LIFEZONE_EVENT=trim");
+			snprintf(arg, sizeof(arg), "DM_LIFEZONE_BLOCKS=%llu", gain);
+			envp[1] = arg;
 			break;
 		default:
 			snprintf(what, sizeof(what), "DM_LIFEZONE_EVENT=zone_aside");
@@ -196,6 +203,10 @@ void lz_target_event(struct lz_target *lt, enum lz_event ev, u64 arg)
 	case LZ_EV_ZONE_ASIDE:
 		lt->events |= BIT(LZ_EVB_ZONE_ASIDE);
 		lt->aside = arg;
+		break;
+	case LZ_EV_TRIM:
+		lt->events |= BIT(LZ_EVB_TRIM);
+		lt->trim_gain = arg;
 		break;
 	}
 	spin_unlock_irqrestore(&lt->event_lock, flags);

@@ -150,6 +150,7 @@ static void root_fields(struct json_object *o, const struct lz_root *r)
 				le64_to_cpu(r->stats[lz_class_stat(per_class[i].of, c)]));
 		}
 	}
+	put_u64(stats, "trims_wanted", le64_to_cpu(r->stats[LZ_ST_TRIMS_WANTED]));
 	json_object_object_add(o, "stats", stats);
 }
 

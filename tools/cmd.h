@@ -5,6 +5,7 @@
 #ifndef LIFEZONE_CMD_H
 #define LIFEZONE_CMD_H
 
+#include <linux/dm-ioctl.h>
 #include "lifezone.h"
 
 /* lz_probe(), with one line on stderr if it fails. */
@@ -17,6 +18,23 @@ struct json_object *super_info_json(const struct lz_super_info *si);
  */
 int check_drive(struct drive *d, struct lz_check_report *r,
 		void (*note)(void *ctx, const char *line));
+
+/**
+ * struct started_id - a started device
+ * @name: of the mapped device
+ * @dev: its number
+ */
+struct started_id {
+	char name[DM_NAME_LEN];
+	dev_t dev;
+};
+
+/* The device that a name, its node or its drive means; false: it has said why not. */
+bool started_find(const char *word, struct started_id *id);
+/* All of them, to be freed; how many, or -1: it has said why. */
+int started_list(struct started_id **list);
+/* Sends a message; NULL, or why it is refused. */
+const char *started_message(const char *name, const char *message);
 
 /* What a metadata block says, as an object. @why: why it is not valid, or "". */
 struct json_object *block_json(const void *block, const char *why);

@@ -10,7 +10,6 @@
  */
 #include <ctype.h>
 #include <libdevmapper.h>
-#include <linux/dm-ioctl.h>
 #include <limits.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -179,6 +178,7 @@ struct search {
 	const char *word;	/* a name, a node of the device, or its drive */
 	dev_t dev;
 	char name[DM_NAME_LEN];
+	dev_t node;		/* of the one found */
 };
 
 static bool match(struct started *s, void *arg)
@@ -189,6 +189,7 @@ static bool match(struct started *s, void *arg)
 	    (!w->dev || (drive_of(s->table) != w->dev &&
 			 makedev(s->info.major, s->info.minor) != w->dev)))
 		return true;
+	w->node = makedev(s->info.major, s->info.minor);
 	snprintf(w->name, sizeof(w->name), "%s", s->name);
 	return false;
 }
@@ -207,6 +208,58 @@ static bool find_started(const char *word, struct search *w)
 	if (!*w->name)
 		complain(word, "no started lifezone device (\"lifezone list\" lists them)");
 	return *w->name;
+}
+
+bool started_find(const char *word, struct started_id *id)
+{
+	struct search w;
+
+	if (!find_started(word, &w))
+		return false;
+	snprintf(id->name, sizeof(id->name), "%s", w.name);
+	id->dev = w.node;
+	return true;
+}
+
+struct id_list {
+	struct started_id *id;
+	size_t n;
+};
+
+static bool add_id(struct started *s, void *arg)
+{
+	struct id_list *l = arg;
+	struct started_id *more = realloc(l->id, (l->n + 1) * sizeof(*more));
+
+	if (!more)
+		return false;
+	l->id = more;
+	snprintf(more[l->n].name, sizeof(more->name), "%s", s->name);
+	more[l->n++].dev = makedev(s->info.major, s->info.minor);
+	return true;
+}
+
+int started_list(struct started_id **list)
+{
+	struct id_list l = { 0 };
+
+	if (each_started(add_id, &l) < 0) {
+		free(l.id);
+		return -1;
+	}
+	*list = l.id;
+	return l.n;
+}
+
+const char *started_message(const char *name, const char *message)
+{
+	struct dm_task *t = new_task(DM_DEVICE_TARGET_MSG, name);
+	bool ok = t && dm_task_set_sector(t, 0) && dm_task_set_message(t, message) &&
+		dm_task_run(t);
+
+	if (t)
+		dm_task_destroy(t);
+	return ok ? NULL : dm_why();
 }
 
 /* --- table and start ---------------------------------------------------------------- */
@@ -499,8 +552,7 @@ int cmd_set(int argc, char **argv)
 	};
 	struct lz_options o;
 	char why[256], msg[256];
-	int ret = EXIT_FAIL;
-	struct dm_task *t;
+	const char *refused;
 	struct search w;
 
 	parse_args(&set_argp, "set", argc, argv, &a);
@@ -512,14 +564,11 @@ int cmd_set(int argc, char **argv)
 	if (!find_started(a.word[0], &w))
 		return EXIT_FAIL;
 	snprintf(msg, sizeof(msg), "set %s %s", a.word[1], a.word[2]);
-	t = new_task(DM_DEVICE_TARGET_MSG, w.name);
-	if (t && dm_task_set_sector(t, 0) && dm_task_set_message(t, msg) && dm_task_run(t))
-		ret = EXIT_OK;
-	else
-		complain(w.name, "%s cannot be set: %s", a.word[1], dm_why());
-	if (t)
-		dm_task_destroy(t);
-	return ret;
+	refused = started_message(w.name, msg);
+	if (!refused)
+		return EXIT_OK;
+	complain(w.name, "%s cannot be set: %s", a.word[1], refused);
+	return EXIT_FAIL;
 }
 
 /* --- status and list --------------------------------------------------------------------- */

@@ -22,6 +22,7 @@ static const struct command commands[] = {
 	{ "status", cmd_status,	"show what started devices are doing" },
 	{ "list",   cmd_list,	"list started devices" },
 	{ "set",    cmd_set,	"change an option of a started device" },
+	{ "trim",   cmd_trim,	"make file systems on one discard what they have freed" },
 	{ "table",  cmd_table,	"print the device-mapper table line of a drive" },
 	{ "probe",  cmd_probe,	"tell whether a drive holds a lifezone device" },
 	{ "check",  cmd_check,	"verify a lifezone device that is not in use" },

@@ -37,6 +37,8 @@ noreturn void usage_error(const struct argp_state *state, const char *fmt, ...) 
 /* "16M" to bytes, "7" to a number; false if it is neither. */
 bool parse_size(const char *s, u64 *v);
 bool parse_number(const char *s, u64 *v);
+/* The number a file of sysfs holds; false: none, or no file. */
+bool read_u64(const char *path, u64 *v);
 /* Bytes as "3.5 GiB". */
 const char *human_size(u64 bytes, char *buf, size_t n);
 void uuid_text(const u8 *uuid, char text[37]);
@@ -175,5 +177,6 @@ int cmd_check(int argc, char **argv);
 int cmd_repair(int argc, char **argv);
 int cmd_dump(int argc, char **argv);
 int cmd_sim(int argc, char **argv);
+int cmd_trim(int argc, char **argv);
 
 #endif /* LIFEZONE_TOOL_H */

@@ -72,6 +72,19 @@ bool parse_size(const char *s, u64 *v)
 	return true;
 }
 
+bool read_u64(const char *path, u64 *v)
+{
+	FILE *f = fopen(path, "re");
+	unsigned long long n;
+	bool ok = f && fscanf(f, "%llu", &n) == 1;
+
+	if (f)
+		fclose(f);
+	if (ok)
+		*v = n;
+	return ok;
+}
+
 const char *human_size(u64 bytes, char *buf, size_t n)
 {
 	static const char *const units[] = { "B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB" };

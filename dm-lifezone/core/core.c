@@ -340,6 +340,76 @@ static void watch_space(struct lz *lz)
 	lz->low_said = free < low;
 }
 
+static u64 mapped_blocks(const struct lz *lz)
+{
+	u64 n = 0;
+	u32 i;
+
+	for (i = 0; i < lz->g.nr_zones; i++) {
+		const struct lz_zone *z = &lz->zone[i];
+		u8 state = READ_ONCE(z->state);
+
+		if (state == LZ_ZS_OPEN || state == LZ_ZS_FULL || state == LZ_ZS_BAD)
+			n += max(atomic_read(&z->valid), 0);
+	}
+	return n;
+}
+
+/*
+ * Asks for discards where they are wanted. It takes a look at all zones, so only now
+ * and then: after each quarter of a zone that is written. Discards that have come may
+ * lie in the delta, their blocks still counted as mapped: a checkpoint settles them first.
+ */
+static void watch_trim(struct lz *lz)
+{
+	u64 seq = atomic64_read(&lz->write_seq), now, copies;
+	struct lz_trim *t = &lz->trim;
+	unsigned long flags;
+	struct lz_trim_in in;
+
+	if (t->looked && seq - t->seq < max(lz->g.zone_cap / 4, 1u))
+		return;
+	now = lz->ops->now(lz->ctx);
+	copies = lz_stat(lz, LZ_ST_GC_COPIES);
+	spin_lock_irqsave(&lz->place_lock, flags);
+	in.free_zones = lz_free_for(lz, true);
+	spin_unlock_irqrestore(&lz->place_lock, flags);
+	in.mapped = mapped_blocks(lz);
+	if (!t->looked) {
+		t->at = now;
+		WRITE_ONCE(t->base, in.mapped);
+		WRITE_ONCE(t->copies, copies);
+		WRITE_ONCE(t->looked, true);
+	}
+	t->seq = seq;
+	WRITE_ONCE(t->base, min(t->base, in.mapped));
+	in.start = lz->si.gc_zones + LZ_GC_START + LZ_TRIM_AHEAD + lz->g.nr_zones / 64;
+	in.blocks = div_u64(lz->si.logical_blocks * 1000, 1000 - lz->si.spare_permille);
+	in.base = t->base;
+	in.copied = copies - t->copies;
+	in.least = lz->g.zone_cap;
+	in.since = now - t->at;
+	if (!lz_trim_due(&in)) {
+		t->settling = false;
+		return;
+	}
+	if (!t->settling && lz_stat(lz, LZ_ST_DISCARDS) != t->discards) {
+		t->settling = true;
+		t->discards = lz_stat(lz, LZ_ST_DISCARDS);
+		t->settled = lz->ckpt.number + (lz->ckpt.state == LZ_CK_IDLE ? 1 : 2);
+		lz_ckpt_want(lz);
+	}
+	if (t->settling && lz->ckpt.number < t->settled)
+		return;
+	t->settling = false;
+	lz_count(lz, LZ_ST_TRIMS_WANTED, 1);
+	lz->ops->event(lz->ctx, LZ_EV_TRIM, in.mapped - in.base);
+	/* What the discards free makes it less again. */
+	WRITE_ONCE(t->base, in.mapped);
+	WRITE_ONCE(t->copies, copies);
+	t->at = now;
+}
+
 /* What writes, and so happens in one mode only. */
 static void write_steps(struct lz *lz)
 {
@@ -483,8 +553,10 @@ void lz_run(struct lz *lz)
 		run(lz);
 	}
 	watch_space(lz);
-	if (lz->mode == LZ_MODE_RW && !lz->loading)
-		watch_room(lz, READ_ONCE(lz->was_starved));
+	if (lz->mode != LZ_MODE_RW || lz->loading)
+		return;
+	watch_trim(lz);
+	watch_room(lz, READ_ONCE(lz->was_starved));
 }
 
 /* lz_sync - run until no command is in flight. Load and stop only. */
@@ -576,10 +648,13 @@ void lz_get_info(struct lz *lz, struct lz_info *info)
 		u8 state = READ_ONCE(z->state);
 
 		info->zones[state]++;
-		if (state == LZ_ZS_OPEN || state == LZ_ZS_FULL || state == LZ_ZS_BAD) {
+		if (state == LZ_ZS_OPEN || state == LZ_ZS_FULL || state == LZ_ZS_BAD)
 			info->class_zones[z->class]++;
-			info->mapped += max(atomic_read(&z->valid), 0);
-		}
+	}
+	info->mapped = mapped_blocks(lz);
+	if (READ_ONCE(lz->trim.looked)) {
+		info->trim_gain = info->mapped - min(READ_ONCE(lz->trim.base), info->mapped);
+		info->trim_copied = lz_stat(lz, LZ_ST_GC_COPIES) - READ_ONCE(lz->trim.copies);
 	}
 	spin_lock_irqsave(&lz->place_lock, flags);
 	info->free_zones = lz_free_for(lz, true);

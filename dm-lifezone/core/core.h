@@ -111,6 +111,7 @@ enum lz_event {
 	LZ_EV_MODE,		/* the mode changed */
 	LZ_EV_LOW_SPACE,	/* free zones fell below the low-water mark */
 	LZ_EV_ZONE_ASIDE,	/* a zone was set aside; @arg is the zone */
+	LZ_EV_TRIM,		/* discards are wanted; @arg is how many blocks they may free */
 };
 
 /**
@@ -217,7 +218,8 @@ enum lz_stat {
 	LZ_ST_GROUP_COPIES	= LZ_ST_GROUP_WRITES + LZ_NR_GROUPS,
 	LZ_ST_GROUP_RESETS	= LZ_ST_GROUP_COPIES + LZ_NR_GROUPS,
 	LZ_ST_GROUP_OPENS	= LZ_ST_GROUP_RESETS + LZ_NR_GROUPS,
-	LZ_NR_STATS		= LZ_ST_GROUP_OPENS + LZ_NR_GROUPS,
+	LZ_ST_TRIMS_WANTED	= LZ_ST_GROUP_OPENS + LZ_NR_GROUPS,	/* times it asked */
+	LZ_NR_STATS,
 };
 
 /* The counter of @class, which may be a group, that LZ_ST_CLASS_... @of is the first of. */
@@ -256,6 +258,9 @@ u64 lz_stat(struct lz *lz, enum lz_stat st);
  * @leaves: map leaves that exist
  * @leaves_cached: of these, in RAM
  * @leaves_max: and how many may be
+ * @trim_gain: blocks by which the mapped ones are more than at their fewest since the
+ *	device last asked for discards (blocks)
+ * @trim_copied: blocks GC copied since then
  */
 struct lz_info {
 	u8 mode;
@@ -276,6 +281,8 @@ struct lz_info {
 	u64 leaves;
 	u32 leaves_cached;
 	u32 leaves_max;
+	u64 trim_gain;
+	u64 trim_copied;
 };
 
 void lz_get_info(struct lz *lz, struct lz_info *info);

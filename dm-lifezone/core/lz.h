@@ -70,6 +70,7 @@
 #define LZ_BUDGET_MAX		64u
 #define LZ_RESETS_MAX		4u	/* resets in flight */
 #define LZ_GC_START		3u	/* zones above the reserve at which GC begins */
+#define LZ_TRIM_AHEAD		2u	/* zones above that at which discards are wanted */
 
 /**
  * struct lz_zone - a zone
@@ -503,6 +504,28 @@ struct lz_gc_slot {
 };
 
 /**
+ * struct lz_trim - what is needed to know when to ask for discards (machine)
+ * @looked: at least once
+ * @settling: it was about to ask, but a checkpoint may show that there is no need
+ * @seq: device write clock when it last looked
+ * @base: the fewest blocks mapped since it last asked
+ * @copies: blocks GC had copied when it last asked
+ * @at: when that was (ns)
+ * @discards: blocks discarded when it last began to settle
+ * @settled: number of the checkpoint that ends it
+ */
+struct lz_trim {
+	bool looked;
+	bool settling;
+	u64 seq;
+	u64 base;
+	u64 copies;
+	u64 at;
+	u64 discards;
+	u64 settled;
+};
+
+/**
  * struct lz_gc - garbage collection (machine)
  * @state: enum lz_gc_state
  * @scan: the victim's blocks are found by searching the map
@@ -642,6 +665,7 @@ struct lz {
 	u32 cmds;			/* commands in flight */
 	bool progress;
 	bool low_said;
+	struct lz_trim trim;
 	bool commit_wanted;
 
 	atomic_t starved;		/* somebody got -EAGAIN */

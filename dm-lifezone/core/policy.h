@@ -237,6 +237,31 @@ bool lz_pace_gc_due(const struct lz_pace_in *in);
  */
 u32 lz_pace_user_share(const struct lz_pace_in *in);
 
+/**
+ * struct lz_trim_in - what asking for discards depends on
+ * @free_zones: zones that user data and GC may still open (zones)
+ * @start: below so many free zones GC runs, or is about to (zones)
+ * @blocks: data that fits the drive, spare space and all (blocks)
+ * @mapped: blocks mapped
+ * @base: the fewest that were since it last asked (blocks)
+ * @copied: blocks GC copied since then
+ * @least: nothing is asked for less than this (blocks)
+ * @since: time since it last asked (ns)
+ */
+struct lz_trim_in {
+	u32 free_zones;
+	u32 start;
+	u64 blocks;
+	u64 mapped;
+	u64 base;
+	u64 copied;
+	u64 least;
+	u64 since;
+};
+
+/* lz_trim_due - may so much have been freed without a discard that it pays to ask? */
+bool lz_trim_due(const struct lz_trim_in *in);
+
 /*
  * lz_reset_due - a zone without valid data: reset it now? Eager: always. Lazy
  * (LZR): a zone of lifetime SHORT only once it is also full. Adaptive: any.

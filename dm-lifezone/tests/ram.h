@@ -72,7 +72,7 @@ struct ram {
 	bool fail_flush;
 	bool broken;
 	u64 nr_ops[LZ_OP_FLUSH + 1];
-	u32 nr_events[LZ_EV_ZONE_ASIDE + 1];
+	u32 nr_events[LZ_EV_TRIM + 1];
 	char said[1024];
 };
 

@@ -223,14 +223,17 @@ static u64 op_hash(const struct xop *op)
 static u64 state_hash(void)
 {
 	lz_count_t stat[LZ_NR_STATS];
+	struct lz_trim trim = tiny.lz->trim;
 	u64 h = drive_hash(tiny_drive) + tiny_held_hash();
 	u32 i;
 
-	/* Counters count what led here, which matters no more. */
+	/* Counters count what led here, which matters no more; nor does when it last asked. */
 	memcpy(stat, tiny.lz->stat, sizeof(stat));
 	memset(tiny.lz->stat, 0, sizeof(stat));
+	memset(&tiny.lz->trim, 0, sizeof(trim));
 	h += arena_hash(tiny_hash);
 	memcpy(tiny.lz->stat, stat, sizeof(stat));
+	tiny.lz->trim = trim;
 	h = rnd_mix(h + tiny.nr_ops + 8 * tiny.kicked);
 	for (i = 0; i < tiny.nr_ops; i++)
 		h = rnd_mix(h + op_hash(&tiny.op[i]));

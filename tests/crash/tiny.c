@@ -292,7 +292,7 @@ static void host_resume(void *ctx)
 
 static void host_event(void *ctx, enum lz_event ev, u64 arg)
 {
-	if (ev != LZ_EV_LOW_SPACE && !tiny_said[0])
+	if (ev != LZ_EV_LOW_SPACE && ev != LZ_EV_TRIM && !tiny_said[0])
 		snprintf(tiny_said, sizeof(tiny_said), "event %u %llu", ev,
 			 (unsigned long long)arg);
 }

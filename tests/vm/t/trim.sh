@@ -1,0 +1,88 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# proves: under constant load the device asks for discards, "lifezone trim" has F2FS and XFS send them, and less is copied
+# vm: VM_ZNS=none VM_MEM=2G
+# timeout: 240
+. tests/vm/lib.sh
+
+dev=$(make_nullb size=512 zone_size=2) || fail "no null_blk"
+
+# --- what it does on what is there, and on what is not
+top=/dev/mapper/lz0
+must lz_format "$dev" --quiet
+must lz_create lz0 "$dev" >/dev/null
+# refuses PATTERN WHAT: in one line, with status 1
+refuses() {
+	lifezone trim "$2" >"$W/out" 2>"$W/err"
+	equal "$?" 1 "status of trim $2"
+	equal "$(wc -l <"$W/err")" 1 "lines: $(cat "$W/err")"
+	grep -q "$1" "$W/err" || fail "$(cat "$W/err")"
+}
+# trims WHAT: more than 20 MiB of what it holds
+trims() {
+	must dd if=/dev/zero of="$MNT/f" bs=1M count=32 oflag=direct status=none
+	rm "$MNT/f"
+	must lifezone trim "$1" --json >"$W/out"
+	[ "$(jq '.[0].mapped_before - .[0].mapped_after' "$W/out")" -gt 5120 ] ||
+		fail "trim $1: $(cat "$W/out")"
+	equal "$(jq -r '.[0].directory' "$W/out")" "$MNT" directory
+}
+refuses 'no file system on it is mounted' lz0
+refuses 'not of a file system on a started lifezone device' /tmp
+must mkfs.f2fs -q -f $top
+settings() { grep -H . /sys/fs/f2fs/dm-*/{*discard*,gc_urgent} 2>/dev/null | grep -v pending_discard; }
+for option in discard nodiscard; do
+	must mount -o $option $top "$MNT"
+	settings >"$W/before"
+	trims lz0
+	settings | diff "$W/before" - || fail "settings of F2FS are not put back"
+	must mount -o remount,ro "$MNT"
+	refuses 'mounted read-only' "$MNT"
+	must umount "$MNT"
+done
+# Through another mapped device, which may not let discards pass.
+must dmsetup create above --table "0 $(blockdev --getsz $top) crypt cipher_null-ecb - 0 $top 0"
+for discards in '' ' 1 allow_discards'; do
+	must dmsetup suspend above
+	must dmsetup load above --table \
+		"0 $(blockdev --getsz $top) crypt cipher_null-ecb - 0 $top 0$discards"
+	must dmsetup resume above
+	wait_for 10 test -b /dev/mapper/above || fail "no device"
+	must mkfs.ext4 -q -F /dev/mapper/above
+	must mount /dev/mapper/above "$MNT"
+	if [ -z "$discards" ]; then
+		refuses 'ext4 cannot be made to discard' lz0
+	else
+		trims $top
+		trims "$MNT"
+	fi
+	must umount "$MNT"
+done
+must dmsetup remove --retry above
+
+# A watch ends when the device does.
+lifezone trim --watch "$dev" >"$W/out" 2>&1 &
+pid=$!
+sleep 1
+kill -0 $pid || fail "the watch is gone: $(cat "$W/out")"
+must lz_remove lz0
+must timeout 30 tail --pid=$pid -f /dev/null
+wait $pid || fail "status $? of the watch: $(cat "$W/out")"
+
+# --- F2FS under constant load, and XFS mounted without discard
+# load FS OPTIONS PERCENT MIB: without and with a watch
+load() {
+	local plain
+	store "$dev" "$1" "$2" "$3" "$4" no
+	note "$1: $user written, $copies copied, asked $asked times"
+	[ "$asked" -gt 0 ] || fail "nobody was asked"
+	[ "$copies" -gt $((user / 20)) ] || fail "$copies copies: nothing is shown"
+	plain=$copies
+	store "$dev" "$1" "$2" "$3" "$4" watch
+	note "$1, timely discards: $user written, $copies copied, asked $asked times"
+	cat "$W/watch"
+	[ "$copies" -lt $((plain * 6 / 10)) ] || fail "$copies blocks copied, $plain without discards"
+}
+load f2fs discard 60 900
+load xfs nodiscard 85 700
+lz_check "$dev"

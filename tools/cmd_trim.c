@@ -1,0 +1,323 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * lifezone trim: has file systems on a started device discard what they have freed, at
+ * once, or each time the device asks for it.
+ *
+ * The device asks by a dm event when what is freed and not discarded begins to cost
+ * (Documentation/design.rst), and counts how often it did. A watch waits for events of any
+ * mapped device, all by one file descriptor, and looks at the counters. It arms that
+ * before it looks, so no event is lost.
+ */
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
+#include <sys/select.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <time.h>
+#include <unistd.h>
+#include "cmd.h"
+#include "trim.h"
+
+#define SHARE_DEFAULT	50
+/* A device that was suspended when it was looked at is looked at again (s). */
+#define LOOK_AGAIN	10
+
+/**
+ * struct watched - a device to be trimmed
+ * @id: the device
+ * @only: the file system meant, or 0: all that are on it
+ * @seen: how often it had asked when last trimmed
+ * @gone: it has been stopped
+ */
+struct watched {
+	struct started_id id;
+	dev_t only;
+	u64 seen;
+	bool gone;
+};
+
+struct trim_args {
+	char **word;
+	unsigned int nr;
+	unsigned int share;
+	bool watch;
+	struct out out;
+};
+
+enum { OPT_JSON = 0x100, OPT_SHARE };
+
+static const struct argp_option trim_options[] = {
+	{ "watch", 'w', NULL, 0, "stay, and trim whenever a device asks for it", 0 },
+	{ "share", OPT_SHARE, "PERCENT", 0,
+	  "of the time that it may be at work, 1 to 100; default 50", 0 },
+	{ "json", OPT_JSON, NULL, 0, "print JSON", 0 },
+	{ 0 }
+};
+
+static error_t parse_trim(int key, char *arg, struct argp_state *state)
+{
+	struct trim_args *a = state->input;
+	u64 v;
+
+	switch (key) {
+	case 'w':
+		a->watch = true;
+		return 0;
+	case OPT_SHARE:
+		if (!parse_number(arg, &v) || !v || v > 100)
+			usage_error(state, "--share %s: 1 to 100 per cent", arg);
+		a->share = v;
+		return 0;
+	case OPT_JSON:
+		a->out.json = true;
+		return 0;
+	case ARGP_KEY_ARGS:
+		a->word = state->argv + state->next;
+		a->nr = state->argc - state->next;
+		return 0;
+	case ARGP_KEY_NO_ARGS:
+		usage_error(state, "which device?");
+	case ARGP_KEY_END:
+		if (a->watch && a->out.json)
+			usage_error(state, "--watch never ends, and so has no --json");
+		return 0;
+	}
+	return ARGP_ERR_UNKNOWN;
+}
+
+static const struct argp trim_argp = {
+	.options = trim_options,
+	.parser = parse_trim,
+	.args_doc = "NAME|DEV|DIRECTORY...",
+	.doc = "Make file systems on a started device, or the one that holds DIRECTORY, discard\n"
+	       "what they have freed.",
+};
+
+static volatile sig_atomic_t stop;
+
+static void on_signal(int sig)
+{
+	(void)sig;
+	stop = 1;
+}
+
+/* The file system that holds a directory, if it is on a started device. */
+static bool find_directory(const char *path, dev_t dev, struct watched *w)
+{
+	struct started_id *ids = NULL;
+	int n = started_list(&ids), i, k, nr;
+	char *real = realpath(path, NULL);
+	struct fs_mount *list;
+	bool found = false;
+
+	for (i = 0; i < n && !found; i++) {
+		nr = fs_mounts(ids[i].dev, &list);
+		for (k = 0; k < nr && !found; k++) {
+			if (list[k].dev != dev && (!real || strcmp(list[k].point, real)))
+				continue;
+			w->id = ids[i];
+			w->only = list[k].dev;
+			found = true;
+		}
+		free(list);
+	}
+	free(real);
+	free(ids);
+	if (n >= 0 && !found)
+		complain(path, "not of a file system on a started lifezone device");
+	return found;
+}
+
+static bool find_watched(const char *word, struct watched *w)
+{
+	struct stat st;
+
+	memset(w, 0, sizeof(*w));
+	w->seen = ~0ull;
+	if (!stat(word, &st) && S_ISDIR(st.st_mode))
+		return find_directory(word, st.st_dev, w);
+	return started_find(word, &w->id);
+}
+
+static bool attr_u64(const struct watched *w, const char *name, u64 *v)
+{
+	char path[128];
+
+	snprintf(path, sizeof(path), "/sys/dev/block/%u:%u/lifezone/%s", major(w->id.dev),
+		 minor(w->id.dev), name);
+	return read_u64(path, v);
+}
+
+static u64 now_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * 1000ull + t.tv_nsec / 1000000;
+}
+
+/* One file system, and a row that says what it brought. */
+static bool trim_one(struct trim_args *a, const struct watched *w, const struct fs_mount *m)
+{
+	u64 before = 0, after = 0, discards = 0, more = 0, begun = now_ms();
+	struct json_object *o;
+
+	attr_u64(w, "mapped_blocks", &before);
+	attr_u64(w, "discarded_blocks", &discards);
+	if (!fs_trim(m, a->share, &stop))
+		return false;
+	/* Only then is what was discarded no more counted as mapped. */
+	started_message(w->id.name, "checkpoint");
+	attr_u64(w, "mapped_blocks", &after);
+	attr_u64(w, "discarded_blocks", &more);
+	o = json_object_new_object();
+	put_str(o, "device", w->id.name);
+	put_str(o, "type", m->type);
+	put_u64(o, "mapped_before", before);
+	put_u64(o, "mapped_after", after);
+	put_u64(o, "discarded", more - discards);
+	put_u64(o, "ms", now_ms() - begun);
+	put_str(o, "directory", m->point);
+	out_row(&a->out, o);
+	fflush(stdout);
+	return true;
+}
+
+/* All file systems meant. Those that are read-only free nothing and are left alone. */
+static bool trim_device(struct trim_args *a, const struct watched *w)
+{
+	struct fs_mount *list;
+	int n = fs_mounts(w->id.dev, &list), i, nr = 0;
+	bool ok = n >= 0;
+
+	for (i = 0; i < n && !stop; i++) {
+		if (w->only && w->only != list[i].dev)
+			continue;
+		nr++;
+		if (!list[i].readonly) {
+			ok &= trim_one(a, w, &list[i]);
+		} else if (!a->watch) {
+			complain(list[i].point, "mounted read-only, so that nothing is freed");
+			ok = false;
+		}
+	}
+	free(list);
+	if (ok && !nr && !a->watch) {
+		complain(w->id.name, "no file system on it is mounted that knows what is free");
+		ok = false;
+	}
+	return ok;
+}
+
+/* --- watch ------------------------------------------------------------------------ */
+
+static int open_events(void)
+{
+	int fd = open("/dev/mapper/control", O_RDWR | O_CLOEXEC);
+
+	if (fd < 0)
+		complain("/dev/mapper/control", "%s", strerror(errno));
+	return fd;
+}
+
+/* The next event of any mapped device makes @fd readable. */
+static bool arm_events(int fd)
+{
+	struct dm_ioctl io = { .version = { 4, 37, 0 }, .data_size = sizeof(io) };
+
+	if (!ioctl(fd, DM_DEV_ARM_POLL, &io))
+		return true;
+	complain("/dev/mapper/control", "%s", strerror(errno));
+	return false;
+}
+
+static void look_at(struct trim_args *a, struct watched *w)
+{
+	char path[64];
+	u64 asked;
+
+	if (w->gone)
+		return;
+	if (!attr_u64(w, "trims_wanted", &asked)) {
+		snprintf(path, sizeof(path), "/sys/dev/block/%u:%u", major(w->id.dev),
+			 minor(w->id.dev));
+		w->gone = access(path, F_OK);
+		return;
+	}
+	if (asked == w->seen)
+		return;
+	w->seen = asked;
+	trim_device(a, w);
+}
+
+/* Until a signal, or the last device has been stopped. */
+static int watch(struct trim_args *a, struct watched *w)
+{
+	int fd = open_events();
+	sigset_t ours, before;
+	unsigned int i, left = a->nr;
+	fd_set fds;
+
+	if (fd < 0)
+		return EXIT_FAIL;
+	sigemptyset(&ours);
+	sigaddset(&ours, SIGINT);
+	sigaddset(&ours, SIGTERM);
+	while (left && !stop) {
+		if (!arm_events(fd)) {
+			close(fd);
+			return EXIT_FAIL;
+		}
+		for (i = 0, left = 0; i < a->nr; i++) {
+			look_at(a, &w[i]);
+			left += !w[i].gone;
+		}
+		FD_ZERO(&fds);
+		FD_SET(fd, &fds);
+		/* No signal between the look at "stop" and the sleep. */
+		sigprocmask(SIG_BLOCK, &ours, &before);
+		if (left && !stop)
+			pselect(fd + 1, &fds, NULL, NULL,
+				&(struct timespec){ .tv_sec = LOOK_AGAIN }, &before);
+		sigprocmask(SIG_SETMASK, &before, NULL);
+	}
+	close(fd);
+	return EXIT_OK;
+}
+
+int cmd_trim(int argc, char **argv)
+{
+	struct sigaction act = { .sa_handler = on_signal };
+	struct trim_args a = { .share = SHARE_DEFAULT };
+	struct watched *w;
+	int ret = EXIT_OK;
+	unsigned int i;
+
+	parse_args(&trim_argp, "trim", argc, argv, &a);
+	w = calloc(a.nr, sizeof(*w));
+	if (!w)
+		return EXIT_FAIL;
+	for (i = 0; i < a.nr; i++) {
+		if (!find_watched(a.word[i], &w[i])) {
+			free(w);
+			return EXIT_FAIL;
+		}
+	}
+	/* What was changed for the time being is to be put back. */
+	sigaction(SIGINT, &act, NULL);
+	sigaction(SIGTERM, &act, NULL);
+	out_rows_begin(&a.out, "file systems");
+	if (a.watch) {
+		ret = watch(&a, w);
+	} else {
+		for (i = 0; i < a.nr && !stop; i++)
+			if (!trim_device(&a, &w[i]))
+				ret = EXIT_FAIL;
+		if (a.out.json || a.out.rows)
+			out_rows_end(&a.out);
+	}
+	free(w);
+	return stop && !a.watch ? EXIT_FAIL : ret;
+}

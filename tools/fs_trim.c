@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Making a mounted file system discard what it has freed, now, and without keeping
+ * others from it: it is gone through piece by piece (FITRIM), with pauses. What was
+ * freed since the last commit or checkpoint may not be discarded yet, so it is synced first.
+ *
+ * F2FS is another matter. It discards by a thread of its own, which stops whenever the
+ * file system has been used in the last five seconds, and FITRIM only queues what is
+ * free for that thread; unless it is mounted with nodiscard, when FITRIM discards and
+ * waits. Settings of the thread are changed for as long as it takes: other requests are not
+ * looked at (discard_io_aware), pieces of one block count (discard_granularity), some
+ * hundred at a time with a pause between (max_discard_request, *_discard_issue_time). It
+ * may just have gone to sleep for a minute; "urgent" garbage collection is what wakes it,
+ * and is over at once.
+ */
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <linux/fs.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
+#include <sys/sysmacros.h>
+#include <time.h>
+#include <unistd.h>
+#include "trim.h"
+
+#define PIECE		(1ull << 30)	/* gone through at a time (bytes) */
+#define F2FS_AT_ONCE	256		/* discards before its thread pauses */
+#define F2FS_PAUSE_MS	10		/* as long as they may take */
+#define F2FS_GIVE_UP_MS	10000		/* without one of them issued */
+#define POLL_MS		20
+
+static u64 now_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * 1000ull + t.tv_nsec / 1000000;
+}
+
+/* Ends early by a signal. */
+static void pause_ms(u64 ms)
+{
+	struct timespec t = { .tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000 };
+
+	nanosleep(&t, NULL);
+}
+
+/* How long to rest after @ms of work. */
+static u64 rest_ms(u64 ms, unsigned int share)
+{
+	return ms * (100 - share) / share;
+}
+
+static u64 device_bytes(dev_t dev)
+{
+	char path[64];
+	u64 sectors;
+
+	snprintf(path, sizeof(path), "/sys/dev/block/%u:%u/size", major(dev), minor(dev));
+	return read_u64(path, &sectors) ? sectors * 512 : 0;
+}
+
+/* One piece. 0, or what is wrong. */
+static int trim_piece(int fd, u64 start, u64 len)
+{
+	struct fstrim_range r = { .start = start, .len = len };
+
+	return ioctl(fd, FITRIM, &r) ? errno : 0;
+}
+
+static int trim_pieces(int fd, u64 bytes, unsigned int share, const volatile sig_atomic_t *stop)
+{
+	u64 at, begun;
+	int err;
+
+	for (at = 0; at < bytes && !*stop; at += PIECE) {
+		begun = now_ms();
+		err = trim_piece(fd, at, PIECE);
+		/* A file system may be smaller than its device. */
+		if (err == EINVAL && at)
+			break;
+		if (err == EINTR)
+			continue;
+		if (err)
+			return err;
+		if (at + PIECE < bytes)
+			pause_ms(rest_ms(now_ms() - begun, share));
+	}
+	return 0;
+}
+
+/* --- F2FS ------------------------------------------------------------------------- */
+
+struct setting {
+	const char *name;
+	u64 value;
+	u64 was;
+	bool changed;
+};
+
+#define F2FS_DIR	64	/* of the path to its folder in sysfs */
+
+static bool f2fs_get(const char *dir, const char *name, u64 *v)
+{
+	char path[F2FS_DIR + 64];
+
+	snprintf(path, sizeof(path), "%s/%s", dir, name);
+	return read_u64(path, v);
+}
+
+/* False also where this kernel has no such setting, or refuses the value. */
+static bool f2fs_put(const char *dir, const char *name, u64 v)
+{
+	char path[F2FS_DIR + 64];
+	bool ok;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s/%s", dir, name);
+	f = fopen(path, "we");
+	ok = f && fprintf(f, "%llu", (unsigned long long)v) > 0;
+	if (f && fclose(f))
+		ok = false;
+	return ok;
+}
+
+/* The thread is woken. Somebody's own urgent mode is left alone; it keeps it awake. */
+static void f2fs_wake(const char *dir)
+{
+	u64 mode;
+
+	if (f2fs_get(dir, "gc_urgent", &mode) && !mode && f2fs_put(dir, "gc_urgent", 1))
+		f2fs_put(dir, "gc_urgent", 0);
+}
+
+/* Until the thread, which rests so long between, has issued what is pending now. */
+static void f2fs_wait(const char *dir, u64 rest, const volatile sig_atomic_t *stop)
+{
+	u64 deadline = now_ms() + F2FS_GIVE_UP_MS, pending, issued, was, end;
+
+	if (!f2fs_get(dir, "pending_discard", &pending) ||
+	    !f2fs_get(dir, "stat/issued_discard", &was))
+		return;
+	end = was + pending;
+	issued = was;
+	while (pending && issued < end && !*stop && now_ms() < deadline) {
+		/* It may have found nothing just before, and sleep for a minute. */
+		if (issued == was)
+			f2fs_wake(dir);
+		else
+			deadline = now_ms() + F2FS_GIVE_UP_MS;
+		was = issued;
+		pause_ms(POLL_MS + rest);
+		if (!f2fs_get(dir, "pending_discard", &pending) ||
+		    !f2fs_get(dir, "stat/issued_discard", &issued))
+			return;
+	}
+}
+
+static int trim_f2fs(const struct fs_mount *m, int fd, unsigned int share,
+		     const volatile sig_atomic_t *stop)
+{
+	u64 rest = rest_ms(F2FS_PAUSE_MS, share);
+	struct setting s[] = {
+		{ .name = "discard_io_aware", .value = 0 },
+		/* The same on a kernel that does not have it. */
+		{ .name = "discard_io_aware_gran", .value = 0 },
+		{ .name = "discard_granularity", .value = 1 },
+		{ .name = "max_discard_request", .value = F2FS_AT_ONCE },
+		{ .name = "min_discard_issue_time", .value = rest },
+		{ .name = "mid_discard_issue_time", .value = rest },
+		{ .name = "max_discard_issue_time", .value = rest },
+	};
+	char link[PATH_MAX], path[64], dir[F2FS_DIR];
+	ssize_t n;
+	size_t i;
+	int err;
+
+	snprintf(path, sizeof(path), "/sys/dev/block/%u:%u", major(m->dev), minor(m->dev));
+	n = readlink(path, link, sizeof(link) - 1);
+	if (n <= 0)
+		return errno;
+	link[n] = 0;
+	snprintf(dir, sizeof(dir), "/sys/fs/f2fs/%.32s", strrchr(link, '/') + 1);
+	for (i = 0; m->discard && i < ARRAY_SIZE(s); i++)
+		s[i].changed = f2fs_get(dir, s[i].name, &s[i].was) &&
+			f2fs_put(dir, s[i].name, s[i].value);
+	err = trim_piece(fd, 0, ~0ull);
+	if (!err && m->discard)
+		f2fs_wait(dir, rest, stop);
+	for (i = 0; i < ARRAY_SIZE(s); i++)
+		if (s[i].changed)
+			f2fs_put(dir, s[i].name, s[i].was);
+	return err;
+}
+
+bool fs_trim(const struct fs_mount *m, unsigned int share, const volatile sig_atomic_t *stop)
+{
+	int fd = open(m->point, O_RDONLY | O_DIRECTORY | O_CLOEXEC), err;
+
+	if (fd < 0) {
+		complain(m->point, "%s", strerror(errno));
+		return false;
+	}
+	if (syncfs(fd))
+		err = errno;
+	else if (!strcmp(m->type, "f2fs"))
+		err = trim_f2fs(m, fd, share, stop);
+	else
+		err = trim_pieces(fd, device_bytes(m->dev), share, stop);
+	close(fd);
+	if (err == ENOTTY || err == EOPNOTSUPP)
+		complain(m->point, "%s cannot be made to discard", m->type);
+	else if (err)
+		complain(m->point, "cannot be trimmed: %s", strerror(err));
+	return !err;
+}

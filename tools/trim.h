@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What lifezone trim is made of: which file systems lie on a device, and how one is
+ * made to discard what it has freed.
+ */
+#ifndef LIFEZONE_TRIM_H
+#define LIFEZONE_TRIM_H
+
+#include <limits.h>
+#include <signal.h>
+#include "lifezone.h"
+
+/**
+ * struct fs_mount - a mounted file system
+ * @dev: block device it is on
+ * @point: where it is mounted
+ * @type: its name
+ * @readonly: nothing can be freed in it
+ * @discard: mounted with the option discard
+ */
+struct fs_mount {
+	dev_t dev;
+	char point[PATH_MAX];
+	char type[32];
+	bool readonly;
+	bool discard;
+};
+
+/*
+ * fs_mounts - file systems mounted on block device @on, or on devices on top of it;
+ * each once, however often it is mounted
+ * @list: receives them, to be freed
+ *
+ * Return: how many, or -1: it has said why.
+ */
+int fs_mounts(dev_t on, struct fs_mount **list);
+
+/*
+ * fs_trim - make a file system discard what it has freed
+ * @m: the file system
+ * @share: per cent of the time that it may be at work
+ * @stop: set by a signal: come to an end
+ *
+ * Return: false: it has said why.
+ */
+bool fs_trim(const struct fs_mount *m, unsigned int share, const volatile sig_atomic_t *stop);
+
+#endif /* LIFEZONE_TRIM_H */
