@@ -251,33 +251,46 @@ static void expect(struct lz_life *l, u32 j, int mean)
 }
 
 /*
- * Do hints tell, by an octave at least, what a block's age does not? @row: the rates of all by
- * recent mark. What was written of each hint is compared with what would have been of as
- * many blocks of the same ages (the log-rank test: N. Mantel, Evaluation of survival data,
- * Cancer Chemotherapy Reports 50(3), 1966). As before, if two are not in use.
+ * How much more often blocks of hint @j are written than those of other hints, of the same ages:
+ * the rate ratio of N. Mantel and W. Haenszel (Statistical aspects of the analysis of data
+ * from retrospective studies of disease, 1959), as log2 in 256ths.
  */
-static bool telling(const struct lz_life *l, const int *row)
+static int hint_ratio(const struct lz_life *l, u32 j)
 {
-	int low = 0, high = 0;
-	u32 i, j, n = 0;
+	u32 first = LZ_LIFE_BINS + NO_HINT, i;
+	u64 ours = 0, theirs = 0;
 
-	for (j = LZ_LIFE_BINS + NO_HINT; j < LZ_LIFE_COLUMNS; j++) {
-		u64 seen = add_up(l->seen, 0, LZ_LIFE_BINS, j, j + 1);
-		u64 written = add_up(l->written, 0, LZ_LIFE_BINS, j, j + 1), expected = 0;
-		int rate;
+	j += LZ_LIFE_BINS;
+	for (i = 0; i < LZ_LIFE_BINS; i++) {
+		u64 all = add_up(l->seen, i, i + 1, first, LZ_LIFE_COLUMNS);
+		u64 seen = add_up(l->seen, i, i + 1, j, j + 1);
+		u64 written = add_up(l->written, i, i + 1, j, j + 1);
+		/* Of 65536; counts may change meanwhile. */
+		u64 share = all ? min_t(u64, div64_u64(seen << 16, all), 65536) : 0;
+
+		ours += written * (65536 - share) >> 16;
+		theirs += (add_up(l->written, i, i + 1, first, LZ_LIFE_COLUMNS) - written) * share >> 16;
+	}
+	return measured(ours, theirs, 65536);
+}
+
+/* Does a hint tell, by an octave at least, what age does not? As before, if two are not in use. */
+static bool telling(const struct lz_life *l)
+{
+	bool tells = false;
+	u32 j, n = 0;
+
+	for (j = NO_HINT; j < LZ_LIFE_ONCE; j++) {
+		u32 column = LZ_LIFE_BINS + j;
 
 		/* What dies at once is seldom seen, but has been written. */
-		if (seen + written < PRIOR)
+		if (add_up(l->seen, 0, LZ_LIFE_BINS, column, column + 1) +
+		    add_up(l->written, 0, LZ_LIFE_BINS, column, column + 1) < PRIOR)
 			continue;
-		for (i = 0; i < LZ_LIFE_BINS; i++)
-			expected += add_up(l->seen, i, i + 1, j, j + 1) *
-				pow2(clamp(row[i], -4095, 4095)) >> 16;
-		rate = measured(written, expected, 65536);
-		low = n ? min(low, rate) : rate;
-		high = n ? max(high, rate) : rate;
+		tells |= abs(hint_ratio(l, j)) >= 256;
 		n++;
 	}
-	return n < 2 ? l->trusted : high - low >= 256;
+	return n < 2 ? l->trusted : tells;
 }
 
 /**
@@ -300,7 +313,7 @@ void lz_life_measure(struct lz_life *l)
 	for (j = 0; j < LZ_LIFE_COLUMNS; j++)
 		column[j] = measured_all(l, 0, LZ_LIFE_BINS, j, j + 1);
 	mean = measured_all(l, 0, LZ_LIFE_BINS, 0, LZ_LIFE_COLUMNS);
-	WRITE_ONCE(l->trusted, telling(l, row));
+	WRITE_ONCE(l->trusted, telling(l));
 	for (j = 0; j < LZ_LIFE_COLUMNS; j++) {
 		u32 from = j, last = j + 1;
 

@@ -430,7 +430,8 @@ static void place_every_input(struct kunit *test)
 	struct lz_place_zone z[2];
 	unsigned int how, zones, i, v;
 
-	for (how = 0; how < LZ_NR_POLICIES * LZ_NR_FINISHES * LZ_NR_ISOLATIONS * nr * 2 * 4; how++) {
+	how = LZ_NR_POLICIES * LZ_NR_FINISHES * LZ_NR_ISOLATIONS * nr * 2 * 4;
+	while (how--) {
 		struct lz_place_in in = { .cost = &lz_cost_default, .zones = z };
 
 		v = how;
