@@ -265,11 +265,12 @@ static int hint_ratio(const struct lz_life *l, u32 j)
 		u64 all = add_up(l->seen, i, i + 1, first, LZ_LIFE_COLUMNS);
 		u64 seen = add_up(l->seen, i, i + 1, j, j + 1);
 		u64 written = add_up(l->written, i, i + 1, j, j + 1);
+		u64 others = add_up(l->written, i, i + 1, first, LZ_LIFE_COLUMNS) - written;
 		/* Of 65536; counts may change meanwhile. */
 		u64 share = all ? min_t(u64, div64_u64(seen << 16, all), 65536) : 0;
 
 		ours += written * (65536 - share) >> 16;
-		theirs += (add_up(l->written, i, i + 1, first, LZ_LIFE_COLUMNS) - written) * share >> 16;
+		theirs += others * share >> 16;
 	}
 	return measured(ours, theirs, 65536);
 }
