@@ -625,16 +625,13 @@ static struct json_object *device_json(const struct started *s)
 {
 	struct json_object *o = json_object_new_object();
 	dev_t drive = drive_of(s->table);
-	char node[DM_NAME_LEN + 16], path[128], link[256];
-	ssize_t n;
+	char node[DM_NAME_LEN + 16], name[100] = "?";
 
 	put_str(o, "name", s->name);
 	snprintf(node, sizeof(node), "/dev/mapper/%s", s->name);
 	put_str(o, "node", node);
-	snprintf(path, sizeof(path), "/sys/dev/block/%u:%u", major(drive), minor(drive));
-	n = readlink(path, link, sizeof(link) - 1);
-	link[n > 0 ? n : 0] = 0;
-	snprintf(node, sizeof(node), "/dev/%.100s", n > 0 ? strrchr(link, '/') + 1 : "?");
+	block_name(drive, name, sizeof(name));
+	snprintf(node, sizeof(node), "/dev/%s", name);
 	put_str(o, "drive", node);
 	put_str(o, "uuid", !strncmp(s->uuid, UUID_PREFIX, strlen(UUID_PREFIX)) ?
 		s->uuid + strlen(UUID_PREFIX) : s->uuid);

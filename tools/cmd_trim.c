@@ -14,8 +14,6 @@
 #include <sys/ioctl.h>
 #include <sys/select.h>
 #include <sys/stat.h>
-#include <sys/sysmacros.h>
-#include <time.h>
 #include <unistd.h>
 #include "cmd.h"
 #include "trim.h"
@@ -143,19 +141,10 @@ static bool find_watched(const char *word, struct watched *w)
 
 static bool attr_u64(const struct watched *w, const char *name, u64 *v)
 {
-	char path[128];
+	char path[64];
 
-	snprintf(path, sizeof(path), "/sys/dev/block/%u:%u/lifezone/%s", major(w->id.dev),
-		 minor(w->id.dev), name);
-	return read_u64(path, v);
-}
-
-static u64 now_ms(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec * 1000ull + t.tv_nsec / 1000000;
+	snprintf(path, sizeof(path), "lifezone/%s", name);
+	return block_u64(w->id.dev, path, v);
 }
 
 /* One file system, and a row that says what it brought. */
@@ -235,15 +224,13 @@ static bool arm_events(int fd)
 
 static void look_at(struct trim_args *a, struct watched *w)
 {
-	char path[64];
+	char name[64];
 	u64 asked;
 
 	if (w->gone)
 		return;
 	if (!attr_u64(w, "trims_wanted", &asked)) {
-		snprintf(path, sizeof(path), "/sys/dev/block/%u:%u", major(w->id.dev),
-			 minor(w->id.dev));
-		w->gone = access(path, F_OK);
+		w->gone = !block_name(w->id.dev, name, sizeof(name));
 		return;
 	}
 	if (asked == w->seen)

@@ -15,7 +15,6 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
-#include <time.h>
 #include <unistd.h>
 #include "lifezone.h"
 
@@ -146,11 +145,8 @@ static void host_kick_later(void *ctx, u32 ms)
 
 static u64 host_now(void *ctx)
 {
-	struct timespec ts;
-
 	(void)ctx;
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (u64)ts.tv_sec * 1000000000ull + ts.tv_nsec;
+	return now_ns();
 }
 
 static void host_event(void *ctx, enum lz_event ev, u64 arg)

@@ -44,9 +44,11 @@ static bool queue_attr(dev_t dev, const char *name, char *buf, size_t n)
 
 static u64 queue_number(dev_t dev, const char *name)
 {
-	char buf[32];
+	char path[64];
+	u64 v;
 
-	return queue_attr(dev, name, buf, sizeof(buf)) ? strtoull(buf, NULL, 10) : 0;
+	snprintf(path, sizeof(path), "queue/%s", name);
+	return block_u64(dev, path, &v) ? v : 0;
 }
 
 /* Who has it: device-mapper devices and the like, by name. */

@@ -18,7 +18,6 @@
 #include <linux/fs.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
-#include <sys/sysmacros.h>
 #include <time.h>
 #include <unistd.h>
 #include "trim.h"
@@ -28,14 +27,6 @@
 #define F2FS_PAUSE_MS	10		/* as long as they may take */
 #define F2FS_GIVE_UP_MS	10000		/* without one of them issued */
 #define POLL_MS		20
-
-static u64 now_ms(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec * 1000ull + t.tv_nsec / 1000000;
-}
 
 /* Ends early by a signal. */
 static void pause_ms(u64 ms)
@@ -53,11 +44,9 @@ static u64 rest_ms(u64 ms, unsigned int share)
 
 static u64 device_bytes(dev_t dev)
 {
-	char path[64];
 	u64 sectors;
 
-	snprintf(path, sizeof(path), "/sys/dev/block/%u:%u/size", major(dev), minor(dev));
-	return read_u64(path, &sectors) ? sectors * 512 : 0;
+	return block_u64(dev, "size", &sectors) ? sectors * 512 : 0;
 }
 
 /* One piece. 0, or what is wrong. */
@@ -170,17 +159,13 @@ static int trim_f2fs(const struct fs_mount *m, int fd, unsigned int share,
 		{ .name = "mid_discard_issue_time", .value = rest },
 		{ .name = "max_discard_issue_time", .value = rest },
 	};
-	char link[PATH_MAX], path[64], dir[F2FS_DIR];
-	ssize_t n;
+	char name[32], dir[F2FS_DIR];
 	size_t i;
 	int err;
 
-	snprintf(path, sizeof(path), "/sys/dev/block/%u:%u", major(m->dev), minor(m->dev));
-	n = readlink(path, link, sizeof(link) - 1);
-	if (n <= 0)
+	if (!block_name(m->dev, name, sizeof(name)))
 		return errno;
-	link[n] = 0;
-	snprintf(dir, sizeof(dir), "/sys/fs/f2fs/%.32s", strrchr(link, '/') + 1);
+	snprintf(dir, sizeof(dir), "/sys/fs/f2fs/%s", name);
 	for (i = 0; m->discard && i < ARRAY_SIZE(s); i++)
 		s[i].changed = f2fs_get(dir, s[i].name, &s[i].was) &&
 			f2fs_put(dir, s[i].name, s[i].value);

@@ -39,6 +39,12 @@ bool parse_size(const char *s, u64 *v);
 bool parse_number(const char *s, u64 *v);
 /* The number a file of sysfs holds; false: none, or no file. */
 bool read_u64(const char *path, u64 *v);
+/* The same for the attribute @name of a block device. */
+bool block_u64(dev_t dev, const char *name, u64 *v);
+/* The kernel's name of a block device; false: there is none of that number. */
+bool block_name(dev_t dev, char *name, size_t n);
+/* A clock that only goes forward. */
+u64 now_ns(void);
 /* Bytes as "3.5 GiB". */
 const char *human_size(u64 bytes, char *buf, size_t n);
 void uuid_text(const u8 *uuid, char text[37]);

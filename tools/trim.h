@@ -26,6 +26,11 @@ struct fs_mount {
 	bool discard;
 };
 
+static inline u64 now_ms(void)
+{
+	return now_ns() / 1000000;
+}
+
 /*
  * fs_mounts - file systems mounted on block device @on, or on devices on top of it;
  * each once, however often it is mounted

@@ -6,6 +6,9 @@
 #include <ctype.h>
 #include <stdarg.h>
 #include <stdlib.h>
+#include <sys/sysmacros.h>
+#include <time.h>
+#include <unistd.h>
 #include <uuid/uuid.h>
 #include "lifezone.h"
 
@@ -83,6 +86,36 @@ bool read_u64(const char *path, u64 *v)
 	if (ok)
 		*v = n;
 	return ok;
+}
+
+bool block_u64(dev_t dev, const char *name, u64 *v)
+{
+	char path[128];
+
+	snprintf(path, sizeof(path), "/sys/dev/block/%u:%u/%s", major(dev), minor(dev), name);
+	return read_u64(path, v);
+}
+
+bool block_name(dev_t dev, char *name, size_t n)
+{
+	char path[64], link[256];
+	ssize_t len;
+
+	snprintf(path, sizeof(path), "/sys/dev/block/%u:%u", major(dev), minor(dev));
+	len = readlink(path, link, sizeof(link) - 1);
+	if (len <= 0)
+		return false;
+	link[len] = 0;
+	snprintf(name, n, "%s", strrchr(link, '/') + 1);
+	return true;
+}
+
+u64 now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * 1000000000ull + t.tv_nsec;
 }
 
 const char *human_size(u64 bytes, char *buf, size_t n)

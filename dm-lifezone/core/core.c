@@ -340,6 +340,12 @@ static void watch_space(struct lz *lz)
 	lz->low_said = free < low;
 }
 
+/* Is a zone in @state of users' data? */
+static bool is_data(u8 state)
+{
+	return state == LZ_ZS_OPEN || state == LZ_ZS_FULL || state == LZ_ZS_BAD;
+}
+
 static u64 mapped_blocks(const struct lz *lz)
 {
 	u64 n = 0;
@@ -347,9 +353,8 @@ static u64 mapped_blocks(const struct lz *lz)
 
 	for (i = 0; i < lz->g.nr_zones; i++) {
 		const struct lz_zone *z = &lz->zone[i];
-		u8 state = READ_ONCE(z->state);
 
-		if (state == LZ_ZS_OPEN || state == LZ_ZS_FULL || state == LZ_ZS_BAD)
+		if (is_data(READ_ONCE(z->state)))
 			n += max(atomic_read(&z->valid), 0);
 	}
 	return n;
@@ -648,7 +653,7 @@ void lz_get_info(struct lz *lz, struct lz_info *info)
 		u8 state = READ_ONCE(z->state);
 
 		info->zones[state]++;
-		if (state == LZ_ZS_OPEN || state == LZ_ZS_FULL || state == LZ_ZS_BAD)
+		if (is_data(state))
 			info->class_zones[z->class]++;
 	}
 	info->mapped = mapped_blocks(lz);

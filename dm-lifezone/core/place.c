@@ -439,13 +439,9 @@ void lz_place(const struct lz_place_in *in, struct lz_place_out *out)
 	}
 
 	idx = lz_find_near(in, mixed);
-	if (idx != LZ_NO_ZONE && in->budget_spent && in->finish == LZ_FINISH_COST && !in->gc &&
-	    lz_find_worth(in, in->zones[idx].class, out))
-		return;
-	if (idx != LZ_NO_ZONE) {
+	if (idx == LZ_NO_ZONE)
+		out->verdict = LZ_PLACE_WAIT;
+	else if (!in->budget_spent || in->finish != LZ_FINISH_COST || in->gc ||
+		 !lz_find_worth(in, in->zones[idx].class, out))
 		lz_use(out, idx, true);
-		return;
-	}
-
-	out->verdict = LZ_PLACE_WAIT;
 }

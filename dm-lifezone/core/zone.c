@@ -242,6 +242,7 @@ static int place(struct lz *lz, u8 class, bool gc)
 	bool finishing = false, spent;
 	int err = 0;
 	u32 i, zrecs;
+	u64 since;
 
 	spin_lock_irqsave(&lz->place_lock, flags);
 	for (i = 0; i < lz->data_slots; i++) {
@@ -249,9 +250,10 @@ static int place(struct lz *lz, u8 class, bool gc)
 			continue;
 		z = &lz->zone[lz->open[i].zone];
 		spin_lock(&z->lock);
+		since = age(lz, z);
 		cand[in.n] = (struct lz_place_zone){
-			z->class, z->open->gc, lz_idle(age(lz, z), lz->si.logical_blocks),
-			is_empty(lz, z), lz_zone_room(lz, z), age(lz, z),
+			z->class, z->open->gc, lz_idle(since, lz->si.logical_blocks),
+			is_empty(lz, z), lz_zone_room(lz, z), since,
 		};
 		finishing |= z->open->finish && !z->failed;
 		spin_unlock(&z->lock);

@@ -440,6 +440,63 @@ static void sim_perfect_classes(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, s->p->move(s, 0, CAP), SIM_GC_STREAMS + LZ_CLASS_LONG);
 }
 
+/* --- CAZA ------------------------------------------------------------------------ */
+
+#define FILE_LBA(f)	((f) * 100)
+
+/* Files of a store, written and discarded in this order, and in which zone each is at the end. */
+static const struct {
+	u32 n;			/* blocks written, or, of a file that is gone, discarded */
+	bool gone;
+	u32 file;
+	struct sim_keys keys;
+	u32 zone;		/* by order of first use */
+} caza_steps[] = {
+	{ 10, false, 1, { 1, 0, 100 }, 0 },	/* the first: a new zone */
+	{ 20, false, 2, { 1, 100, 200 }, 1 },	/* no keys in common: a new one */
+	{ 10, false, 3, { 2, 50, 80 }, SIM_NOWHERE },	/* with 1 */
+	{ 5, false, 4, { 2, 90, 200 }, 1 },	/* with 2, which has more than 1 */
+	{ 5, false, 5, { 4, 0, 200 }, 2 },	/* two levels away: a new one */
+	{ 8, false, 6, { 1, 0, 100 }, 0 },	/* with 3 rather than 4 */
+	{ 10, true, 3, {}, SIM_NOWHERE },
+	{ 4, false, 7, { 3, 60, 70 }, 2 },	/* 3 is gone, and 5 is next */
+	{ 4, false, 8, { 3, 300, 400 }, 3 },	/* nothing: a new one, the last that may be open */
+	{ 4, false, 9, { 2, 500, 600 }, 2 },	/* as in ZenFS: of a longer life than LONG */
+};
+
+static void sim_caza_files(struct kunit *test)
+{
+	struct sim *s = start(test, &sim_caza);
+	u32 seen[8], n = 0, i, j, at;
+
+	for (i = 0; i < ARRAY_SIZE(caza_steps); i++) {
+		for (at = 0; at < caza_steps[i].n; at++) {
+			s->req = (struct sim_req){
+				.lba = FILE_LBA(caza_steps[i].file) + at, .n = 1,
+				.discard = caza_steps[i].gone,
+				.class = caza_steps[i].keys.level > 3 ? LZ_CLASS_EXTREME :
+					LZ_CLASS_LONG,
+				.file = caza_steps[i].file, .keys = caza_steps[i].keys,
+			};
+			KUNIT_ASSERT_EQ(test, sim_request(s), 0);
+		}
+	}
+	for (i = 0; i < ARRAY_SIZE(caza_steps); i++) {
+		u32 addr = s->map[FILE_LBA(caza_steps[i].file)];
+
+		if (addr == SIM_NOWHERE) {
+			KUNIT_EXPECT_EQ(test, caza_steps[i].zone, SIM_NOWHERE);
+			continue;
+		}
+		for (j = 0; j < n && seen[j] != sim_zone_of(s, addr); j++)
+			;
+		if (j == n)
+			seen[n++] = sim_zone_of(s, addr);
+		KUNIT_EXPECT_EQ(test, j, caza_steps[i].zone);
+	}
+	KUNIT_EXPECT_PTR_EQ(test, sim_check(s), NULL);
+}
+
 static struct kunit_case sim_cases[] = {
 	KUNIT_CASE(sim_dac_regions),
 	KUNIT_CASE(sim_sepbit_lives),
@@ -451,6 +508,7 @@ static struct kunit_case sim_cases[] = {
 	KUNIT_CASE(sim_xfs_zones),
 	KUNIT_CASE(sim_xfs_free),
 	KUNIT_CASE(sim_perfect_classes),
+	KUNIT_CASE(sim_caza_files),
 	{}
 };
 

@@ -188,7 +188,8 @@ lz_check() { lifezone check "$1" || fail "lifezone check $1: status $?"; }
 
 # store DEV FS OPTIONS PERCENT MIB WATCH [LOAD REST]: files.py on a new file system on DEV,
 # PERCENT of which are files, and then MIB are written; if WATCH is so, with "lifezone trim
-# --watch"; $f2fs_settings, "NAME=VALUE" of F2FS's in sysfs.  Leaves $user and $copies, blocks of the second half, and $asked, events in all.
+# --watch"; $f2fs_settings, "NAME=VALUE" of F2FS's in sysfs.  Leaves $user and $copies, blocks
+# of the second half, and $asked, events in all.
 # shellcheck disable=SC2034	# for the tests
 store() {
 	local dev=$1 fs=$2 options=$3 percent=$4 mib=$5 watch=$6 top=/dev/mapper/store force=-f disk live pid s

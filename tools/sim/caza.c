@@ -152,8 +152,7 @@ static u32 caza_choose(struct sim *s, u32 stream)
 	for (i = 0; i < s->setup.zones; i++) {
 		u32 sum;
 
-		if (s->z[i].state != SIM_OPEN || sim_is_gc(s->z[i].stream) ||
-		    (s->setup.exclusive && sim_owned(s, i)))
+		if (!sim_shared(s, i) || sim_is_gc(s->z[i].stream))
 			continue;
 		sum = overlap(c, &c->zone[i], &c->keys[c->stream[stream]]);
 		if (sum > most) {
@@ -163,8 +162,7 @@ static u32 caza_choose(struct sim *s, u32 stream)
 	}
 	if (best != SIM_NOWHERE)
 		return best;
-	return sim_may_open(s, false) ? sim_open(s, stream) :
-		sim_choose(s, stream);
+	return sim_may_open(s, false) ? sim_open(s, stream) : sim_choose(s, stream);
 }
 
 static u32 caza_user(struct sim *s, u32 lba, u32 old)

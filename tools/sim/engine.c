@@ -258,21 +258,26 @@ static void user_discard(struct sim *s, u32 lba, u32 n)
 	s->n.discarded += n;
 }
 
+int sim_request(struct sim *s)
+{
+	if (s->req.discard)
+		user_discard(s, s->req.lba, s->req.n);
+	else
+		user_write(s, s->req.lba);
+	return s->broken ? -ENOSPC : 0;
+}
+
 int sim_run(struct sim *s, u64 writes)
 {
 	u64 end = s->n.user + writes;
+	int err = 0;
 
-	while (s->n.user < end) {
+	while (s->n.user < end && !err) {
 		if (!load_next(s->load, &s->req))
 			return load_wrong(s->load) ? -ENODATA : 0;
-		if (s->req.discard)
-			user_discard(s, s->req.lba, s->req.n);
-		else
-			user_write(s, s->req.lba);
-		if (s->broken)
-			return -ENOSPC;
+		err = sim_request(s);
 	}
-	return 0;
+	return err;
 }
 
 const char *sim_check(const struct sim *s)

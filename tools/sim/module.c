@@ -26,14 +26,16 @@ u32 sim_module_move(struct sim *s, u32 lba, u32 old)
 		sim_life_moved(s, lba, sim_class(s->z[sim_zone_of(s, old)].stream));
 }
 
-bool sim_owned(const struct sim *s, u32 zone)
+bool sim_shared(const struct sim *s, u32 zone)
 {
 	u32 i;
 
-	for (i = SIM_OWN_STREAMS; i < SIM_STREAMS; i++)
+	if (s->z[zone].state != SIM_OPEN)
+		return false;
+	for (i = SIM_OWN_STREAMS; s->setup.exclusive && i < SIM_STREAMS; i++)
 		if (s->open[i] == zone)
-			return true;
-	return false;
+			return false;
+	return true;
 }
 
 /* One is left for the other side, which may have none yet. */
@@ -43,8 +45,7 @@ static bool budget_allows(const struct sim *s, bool gc)
 	u32 i;
 
 	for (i = 0; i < s->setup.zones; i++)
-		other |= s->z[i].state == SIM_OPEN && sim_is_gc(s->z[i].stream) != gc &&
-			!(s->setup.exclusive && sim_owned(s, i));
+		other |= sim_is_gc(s->z[i].stream) != gc && sim_shared(s, i);
 	return s->nr_open + !other < s->setup.max_open;
 }
 
@@ -86,7 +87,7 @@ u32 sim_choose(struct sim *s, u32 stream)
 		const struct sim_zone *z = &s->z[i];
 		u64 age = z->wp ? s->clock - z->written : 0;
 
-		if (z->state != SIM_OPEN || (s->setup.exclusive && sim_owned(s, i)))
+		if (!sim_shared(s, i))
 			continue;
 		zone[in.n] = i;
 		cand[in.n++] = (struct lz_place_zone){

@@ -330,6 +330,8 @@ void sim_exit(struct sim *s);
  * -ENODATA: load_wrong() says why there is no more load.
  */
 int sim_run(struct sim *s, u64 writes);
+/* What s->req says. 0 or -ENOSPC. */
+int sim_request(struct sim *s);
 /* NULL, or what does not add up. */
 const char *sim_check(const struct sim *s);
 /*
@@ -353,8 +355,8 @@ u32 sim_module_move(struct sim *s, u32 lba, u32 old);
 double sim_module_score(struct sim *s, u32 zone);
 /* May a zone be opened, for GC or for users, who each leave the other side one? */
 bool sim_may_open(const struct sim *s, bool gc);
-/* Does a writer fill it, that shares with nobody? */
-bool sim_owned(const struct sim *s, u32 zone);
+/* Is it open, and not a writer's that shares with nobody? */
+bool sim_shared(const struct sim *s, u32 zone);
 static inline u8 sim_class(u32 stream)
 {
 	return stream % SIM_CLASSES;
