@@ -108,7 +108,7 @@ static double adaptive_score(struct sim *s, u32 zone)
 {
 	struct adaptive *a = s->priv;
 
-	return sim_victim(s, zone, lz_victim_rule(s->setup.o.victim, LZ_POLICY_ADAPTIVE),
+	return sim_victim(s, zone, sim_rule(s, LZ_POLICY_ADAPTIVE),
 			  lz_life_zone_rate(&a->l, &a->mean[zone]));
 }
 

@@ -23,6 +23,26 @@ static void zone_erase(struct sim *s, u32 zone)
 	zone_free(s, zone);
 }
 
+void sim_slot_take(struct sim *s, u32 zone)
+{
+	u32 i = 0;
+
+	while (s->slot[i] != SIM_NOWHERE)
+		i++;
+	s->slot[i] = zone;
+	s->nr_open++;
+}
+
+void sim_slot_give(struct sim *s, u32 zone)
+{
+	u32 i = 0;
+
+	while (s->slot[i] != zone)
+		i++;
+	s->slot[i] = SIM_NOWHERE;
+	s->nr_open--;
+}
+
 /* @zone takes no more blocks. */
 static void zone_close(struct sim *s, u32 zone)
 {
@@ -30,7 +50,8 @@ static void zone_close(struct sim *s, u32 zone)
 	u32 i;
 
 	z->state = SIM_FULL;
-	s->nr_open--;
+	sim_slot_give(s, zone);
+	s->no_victim = false;
 	for (i = 0; i < SIM_STREAMS; i++)
 		if (s->open[i] == zone)
 			s->open[i] = SIM_NOWHERE;
@@ -70,7 +91,7 @@ u32 sim_open(struct sim *s, u32 stream)
 
 	s->free = z->next;
 	s->nr_free--;
-	s->nr_open++;
+	sim_slot_take(s, zone);
 	z->state = SIM_OPEN;
 	z->stream = stream;
 	z->opened = s->clock;
@@ -124,7 +145,7 @@ static void put(struct sim *s, u32 lba, u32 stream)
 	s->mapped += s->map[lba] == SIM_NOWHERE;
 	s->map[lba] = addr;
 	z->valid++;
-	z->written = s->clock;
+	z->written = sim_clock(s);
 	if (s->p->wrote)
 		s->p->wrote(s, lba, addr);
 	if (z->wp == s->setup.cap)
@@ -135,7 +156,7 @@ double sim_victim(const struct sim *s, u32 zone, enum lz_victim how, int rate)
 {
 	const struct sim_zone *z = &s->z[zone];
 
-	return lz_victim_score(how, z->valid, s->setup.cap, s->clock - z->written, rate);
+	return lz_victim_score(how, z->valid, s->setup.cap, sim_clock(s) - z->written, rate);
 }
 
 /* How many valid blocks a victim may have, and one more. */
@@ -150,7 +171,7 @@ static u32 most_valid(const struct sim *s)
 	return part < 1 ? part * a->cap : a->cap;
 }
 
-static u32 pick(struct sim *s)
+u32 sim_pick(struct sim *s)
 {
 	u32 best = SIM_NOWHERE, most = most_valid(s), i;
 	double top = 0;
@@ -160,6 +181,8 @@ static u32 pick(struct sim *s)
 		double score;
 
 		if (z->state != SIM_FULL || z->valid >= most)
+			continue;
+		if (s->setup.reserve && !lz_victim_worth(z->valid, s->setup.cap, sim_pressed(s)))
 			continue;
 		score = s->p->score(s, i);
 		if (best == SIM_NOWHERE || score > top) {
@@ -173,10 +196,12 @@ static u32 pick(struct sim *s)
 /* False: there is no victim. */
 static bool clean(struct sim *s)
 {
-	u32 victim = pick(s), off;
+	u32 victim = s->no_victim ? SIM_NOWHERE : sim_pick(s), off;
 
-	if (victim == SIM_NOWHERE)
+	if (victim == SIM_NOWHERE) {
+		s->no_victim = s->setup.reserve;
 		return false;
+	}
 	s->n.victims++;
 	if (s->p->cleaned)
 		s->p->cleaned(s, victim);
@@ -195,6 +220,12 @@ static bool clean(struct sim *s)
 	return true;
 }
 
+static void clean_enough(struct sim *s)
+{
+	while (s->nr_free < s->setup.gc_start && !s->broken && clean(s))
+		;
+}
+
 static void user_write(struct sim *s, u32 lba)
 {
 	u32 old = s->map[lba], stream = s->p->user(s, lba, old);
@@ -203,9 +234,11 @@ static void user_write(struct sim *s, u32 lba)
 		kill(s, lba, old);
 	/* It may be GC that opens the zone. */
 	if (s->open[stream] == SIM_NOWHERE)
-		while (s->nr_free < s->setup.gc_start && !s->broken && clean(s))
-			;
+		clean_enough(s);
 	put(s, lba, stream);
+	/* The module's does not wait until the next zone is wanted. */
+	if (s->setup.reserve)
+		clean_enough(s);
 	/* The zone is there for others. */
 	if (s->req.last && s->setup.exclusive)
 		s->open[stream] = SIM_NOWHERE;
@@ -345,6 +378,7 @@ int sim_init(struct sim *s, const struct sim_policy *p, const struct sim_setup *
 	if (s->map && s->lba && s->z) {
 		memset(s->map, 0xff, setup->blocks * sizeof(*s->map));
 		memset(s->open, 0xff, sizeof(s->open));
+		memset(s->slot, 0xff, sizeof(s->slot));
 		s->free = SIM_NOWHERE;
 		for (i = setup->zones; i--;)
 			zone_free(s, i);

@@ -38,15 +38,21 @@ static bool budget_allows(const struct sim *s, const struct lz_place_zone *zones
 	return s->nr_open + !other < s->setup.max_open;
 }
 
-/* Whoever writes to @zone asks again; it is of the class of @stream now. */
-static void adopt(struct sim *s, u32 zone, u32 stream)
+/* Nothing of what was written to it is in use, and it is left to be filled. */
+static bool is_empty(const struct sim *s, const struct sim_zone *z)
+{
+	return z->wp && !z->valid && s->setup.o.reset == LZ_RESET_ADAPTIVE;
+}
+
+void sim_adopt(struct sim *s, u32 zone, u32 stream)
 {
 	u32 i;
 
 	for (i = 0; i < SIM_STREAMS; i++)
 		if (s->open[i] == zone)
 			s->open[i] = SIM_NOWHERE;
-	if (s->z[zone].valid) {
+	/* Whoever writes to it asks again; it is of the class of @stream now. */
+	if (!is_empty(s, &s->z[zone])) {
 		s->z[zone].stream += sim_class(stream) - sim_class(s->z[zone].stream);
 		return;
 	}
@@ -66,41 +72,53 @@ static bool owned(const struct sim *s, u32 zone)
 	return false;
 }
 
-u32 sim_choose(struct sim *s, u32 stream, enum lz_policy policy)
+void sim_place(const struct sim *s, u32 stream, enum lz_policy policy, u32 *zone,
+	       struct lz_place_out *out)
 {
 	struct lz_place_zone cand[SIM_OPEN_MAX];
-	u32 zone[SIM_OPEN_MAX], i;
+	u32 of[SIM_OPEN_MAX], i, usable;
 	bool gc = sim_is_gc(stream), spent;
 	struct lz_place_in in = {
 		.policy = policy, .finish = s->setup.o.finish, .isolation = s->setup.o.isolation,
 		.class = sim_class(stream), .gc = gc, .zones = cand,
 	};
-	struct lz_place_out out;
 
-	for (i = 0; i < s->setup.zones && in.n < s->nr_open; i++) {
-		const struct sim_zone *z = &s->z[i];
+	for (i = 0; i < SIM_OPEN_MAX; i++) {
+		const struct sim_zone *z;
+		u32 at = s->slot[i];
 
-		if (z->state != SIM_OPEN || (s->setup.exclusive && owned(s, i)))
+		if (at == SIM_NOWHERE || (s->setup.exclusive && owned(s, at)))
 			continue;
-		zone[in.n] = i;
+		z = &s->z[at];
+		of[in.n] = at;
 		cand[in.n++] = (struct lz_place_zone){
 			sim_class(z->stream), sim_is_gc(z->stream),
-			z->wp && lz_idle(s->clock - z->written, s->setup.blocks),
-			z->wp && !z->valid && s->setup.o.reset == LZ_RESET_ADAPTIVE,
-			s->setup.cap - z->wp,
+			z->wp && lz_idle(sim_clock(s) - z->written, s->setup.blocks),
+			is_empty(s, z), s->setup.cap - z->wp,
 		};
 	}
+	usable = sim_usable(s, gc);
 	spent = !budget_allows(s, cand, in.n, gc);
-	in.budget_spent = spent && s->nr_free;
-	in.can_open = !spent && s->nr_free;
-	lz_place(&in, &out);
+	in.budget_spent = spent && usable;
+	in.can_open = !spent && usable && !s->held;
+	in.reserve = !gc && sim_pressed(s) && !(s->no_victim && s->nr_free);
+	lz_place(&in, out);
+	*zone = in.n ? of[out->idx] : SIM_NOWHERE;
+}
+
+u32 sim_choose(struct sim *s, u32 stream, enum lz_policy policy)
+{
+	struct lz_place_out out;
+	u32 zone;
+
+	sim_place(s, stream, policy, &zone, &out);
 	switch (out.verdict) {
 	case LZ_PLACE_USE:
 		if (out.adopt)
-			adopt(s, zone[out.idx], stream);
-		return zone[out.idx];
+			sim_adopt(s, zone, stream);
+		return zone;
 	case LZ_PLACE_FINISH:
-		sim_finish(s, zone[out.idx]);
+		sim_finish(s, zone);
 		return sim_choose(s, stream, policy);
 	case LZ_PLACE_NEW:
 		return sim_open(s, stream);
@@ -129,13 +147,19 @@ bool sim_reset_due(struct sim *s, u32 zone)
 	return lz_reset_due(s->setup.o.reset, sim_class(s->z[zone].stream), false);
 }
 
+enum lz_victim sim_rule(const struct sim *s, enum lz_policy policy)
+{
+	/* At the reserve what counts is space, and soon. */
+	return sim_pressed(s) ? LZ_VICTIM_GREEDY : lz_victim_rule(s->setup.o.victim, policy);
+}
+
 static double module_score(struct sim *s, u32 zone)
 {
-	enum lz_victim how = lz_victim_rule(s->setup.o.victim, LZ_POLICY_WLA);
+	enum lz_victim how = sim_rule(s, LZ_POLICY_WLA);
 	int rate = 0;
 
 	if (how == LZ_VICTIM_MDC)
-		rate = lz_victim_age_rate(s->clock - s->z[zone].written, s->setup.blocks);
+		rate = lz_victim_age_rate(sim_clock(s) - s->z[zone].written, s->setup.blocks);
 	return sim_victim(s, zone, how, rate);
 }
 
