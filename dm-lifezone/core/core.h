@@ -127,7 +127,7 @@ enum lz_event {
  */
 enum lz_trace_what {
 	LZ_TR_ZONE_STATE,	/* old, new: enum lz_zone_state; a: valid, b: generation */
-	LZ_TR_PLACE_ZONE,	/* one that is open: old: 1 if GC's; blocks: a: room, b: valid, c: age */
+	LZ_TR_PLACE_ZONE,	/* old: 1 if GC's; a: room, b: valid, c: age (blocks) */
 	LZ_TR_PLACE,		/* new: enum lz_verdict; old: 1 if GC; a: open, b: free zones; */
 				/* c: of these, such data may open; d: LZ_PLACE_IS_... */
 	LZ_TR_VICTIM_ZONE,	/* a candidate: a: valid, b: age (blocks), c: s64 rate */
