@@ -96,7 +96,7 @@ same 0.02 wla
 note "and it is found out if they do not"
 differs 'place: ' '' --opt gc_isolation=initial
 differs 'victim: ' '' --opt victim=greedy
-differs 'reset: ' '' --opt reset=adaptive
+differs 'line .*reset: ' 's/\(lifezone_reset: .* full -> \)due/\1left/'
 differs 'line .*place: ' '0,/lifezone_place: .* -> new/s/ -> new/ -> use/'
 differs 'line .*victim: ' 's/\(lifezone_victim: [0-9,]* zone \)\([0-9]*\)/\11\2/'
 differs 'which nobody decided' '/lifezone_reset: .*due/d'
