@@ -323,8 +323,6 @@ static const struct row rows[] = {
 	{ "wait: none open, none may be", WLA, USER, PERS, NEVER, 'M', SCARCE, "", WAIT, 0 },
 	{ "wait: none open, gc", WLA, GC, INIT, MISM, 'M', SPENT, "", WAIT, 0 },
 	{ "wait for a slot: rather than mix", WLA, USER, PERS, NEVER, 'M', CLOSING, "S", WAIT, 0 },
-	{ "wait for a slot: what the policy takes when it may open none", WLA, USER, PERS, NEVER,
-	  'M', CLOSING, "L", WAIT, 0 },
 	{ "wait for a slot: rather than finish", WLA, USER, PERS, MISM, 'M', CLOSING, "S", WAIT, 0 },
 	{ "wait for a slot: gc", SLA, GC, INIT, NEVER, 'M', CLOSING, "S", WAIT, 0 },
 	{ "wait for a slot: not if one suits", WLA, USER, PERS, NEVER, 'M', CLOSING, "M S", USE, 0 },
