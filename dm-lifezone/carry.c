@@ -259,6 +259,7 @@ const struct lz_ops lz_carry_ops = {
 	.now		= lz_ops_now,
 	.event		= lz_ops_event,
 	.trace		= lz_trace_emit,
+	.traced		= lz_trace_wanted,
 	.say		= lz_ops_say,
 };
 

@@ -224,5 +224,6 @@ int lz_format_amplification(struct lz *lz, char *buf, size_t size);
 
 /* trace.c */
 void lz_trace_emit(void *ctx, const struct lz_trace *t);
+bool lz_trace_wanted(void *ctx, u8 what);
 
 #endif /* LIFEZONE_SHELL_H */

@@ -79,6 +79,29 @@ TRACE_EVENT(lifezone_zone_state, TP_PROTO(dev_t dev, const struct lz_trace *t),
 		      lz_show_zone_state(__entry->new), __entry->valid, __entry->gen)
 );
 
+/* An open zone as placement sees it. */
+TRACE_EVENT(lifezone_place_zone, TP_PROTO(dev_t dev, const struct lz_trace *t),
+	    TP_ARGS(dev, t),
+	    TP_STRUCT__entry(__field(dev_t, dev)
+			     __field(u32, zone)
+			     __field(u8, class)
+			     __field(u8, gc)
+			     __field(u64, room)
+			     __field(u64, valid)
+			     __field(u64, age)),
+	    TP_fast_assign(__entry->dev = dev;
+			   __entry->zone = t->zone;
+			   __entry->class = t->class;
+			   __entry->gc = t->old;
+			   __entry->room = t->a;
+			   __entry->valid = t->b;
+			   __entry->age = t->c;),
+	    TP_printk("%d,%d zone %u %s class %s room %llu valid %llu age %llu",
+		      MAJOR(__entry->dev), MINOR(__entry->dev), __entry->zone,
+		      __entry->gc ? "gc" : "user", lz_show_class(__entry->class),
+		      __entry->room, __entry->valid, __entry->age)
+);
+
 /* A zone was chosen for data of a class. */
 TRACE_EVENT(lifezone_place, TP_PROTO(dev_t dev, const struct lz_trace *t),
 	    TP_ARGS(dev, t),
@@ -88,18 +111,48 @@ TRACE_EVENT(lifezone_place, TP_PROTO(dev_t dev, const struct lz_trace *t),
 			     __field(u8, gc)
 			     __field(u8, verdict)
 			     __field(u64, open)
-			     __field(u64, free)),
+			     __field(u64, free)
+			     __field(u64, usable)
+			     __field(u8, reserve)
+			     __field(u8, held)
+			     __field(u8, closing)),
 	    TP_fast_assign(__entry->dev = dev;
 			   __entry->zone = t->zone;
 			   __entry->class = t->class;
 			   __entry->gc = t->old;
 			   __entry->verdict = t->new;
 			   __entry->open = t->a;
-			   __entry->free = t->b;),
-	    TP_printk("%d,%d %s class %s -> %s zone %d (open %llu free %llu)",
+			   __entry->free = t->b;
+			   __entry->usable = t->c;
+			   __entry->reserve = !!(t->d & LZ_PLACE_IS_RESERVE);
+			   __entry->held = !!(t->d & LZ_PLACE_IS_HELD);
+			   __entry->closing = !!(t->d & LZ_PLACE_IS_CLOSING);),
+	    TP_printk("%d,%d %s class %s -> %s zone %d (open %llu free %llu usable %llu%s%s%s)",
 		      MAJOR(__entry->dev), MINOR(__entry->dev), __entry->gc ? "gc" : "user",
 		      lz_show_class(__entry->class), lz_show_verdict(__entry->verdict),
-		      (int)__entry->zone, __entry->open, __entry->free)
+		      (int)__entry->zone, __entry->open, __entry->free, __entry->usable,
+		      __entry->reserve ? " reserve" : "", __entry->held ? " held" : "",
+		      __entry->closing ? " closing" : "")
+);
+
+/* A zone that GC could clean. */
+TRACE_EVENT(lifezone_victim_zone, TP_PROTO(dev_t dev, const struct lz_trace *t),
+	    TP_ARGS(dev, t),
+	    TP_STRUCT__entry(__field(dev_t, dev)
+			     __field(u32, zone)
+			     __field(u8, class)
+			     __field(u64, valid)
+			     __field(u64, age)
+			     __field(s32, rate)),
+	    TP_fast_assign(__entry->dev = dev;
+			   __entry->zone = t->zone;
+			   __entry->class = t->class;
+			   __entry->valid = t->a;
+			   __entry->age = t->b;
+			   __entry->rate = t->c;),
+	    TP_printk("%d,%d zone %u class %s valid %llu age %llu rate %d",
+		      MAJOR(__entry->dev), MINOR(__entry->dev), __entry->zone,
+		      lz_show_class(__entry->class), __entry->valid, __entry->age, __entry->rate)
 );
 
 /* GC chose a zone to clean. */
@@ -109,15 +162,39 @@ TRACE_EVENT(lifezone_victim, TP_PROTO(dev_t dev, const struct lz_trace *t),
 			     __field(u32, zone)
 			     __field(u8, class)
 			     __field(u64, valid)
-			     __field(u64, age)),
+			     __field(u64, age)
+			     __field(u64, of)
+			     __field(u64, free)),
 	    TP_fast_assign(__entry->dev = dev;
 			   __entry->zone = t->zone;
 			   __entry->class = t->class;
 			   __entry->valid = t->a;
-			   __entry->age = t->b;),
-	    TP_printk("%d,%d zone %u class %s valid %llu age %llu",
+			   __entry->age = t->b;
+			   __entry->of = t->c;
+			   __entry->free = t->d;),
+	    TP_printk("%d,%d zone %u class %s valid %llu age %llu (of %llu free %llu)",
 		      MAJOR(__entry->dev), MINOR(__entry->dev), __entry->zone,
-		      lz_show_class(__entry->class), __entry->valid, __entry->age)
+		      lz_show_class(__entry->class), __entry->valid, __entry->age,
+		      __entry->of, __entry->free)
+);
+
+/* A zone that holds nothing valid was looked at. */
+TRACE_EVENT(lifezone_reset, TP_PROTO(dev_t dev, const struct lz_trace *t),
+	    TP_ARGS(dev, t),
+	    TP_STRUCT__entry(__field(dev_t, dev)
+			     __field(u32, zone)
+			     __field(u8, class)
+			     __field(u8, state)
+			     __field(u8, due)),
+	    TP_fast_assign(__entry->dev = dev;
+			   __entry->zone = t->zone;
+			   __entry->class = t->class;
+			   __entry->state = t->old;
+			   __entry->due = t->new;),
+	    TP_printk("%d,%d zone %u class %s %s -> %s",
+		      MAJOR(__entry->dev), MINOR(__entry->dev), __entry->zone,
+		      lz_show_class(__entry->class), lz_show_zone_state(__entry->state),
+		      __entry->due ? "due" : "left")
 );
 
 /* A commit became durable. */

@@ -5,7 +5,7 @@
  */
 #include <stdlib.h>
 #include "lifezone.h"
-#include "sim/sim.h"
+#include "sim/follow.h"
 
 #define LIST_MAX	16u	/* loads, policies */
 
@@ -20,12 +20,14 @@ struct sim_args {
 	u64 skip;
 	u64 every;
 	bool timed;
+	const char *follow;
 	bool json;
 };
 
 enum {
 	OPT_ZONES = 0x100, OPT_CAP, OPT_BLOCKS, OPT_OPEN, OPT_GC, OPT_SLOPE, OPT_EXCLUSIVE,
 	OPT_COST, OPT_FILLS, OPT_SKIP, OPT_EVERY, OPT_SEED, OPT_SEEDS, OPT_JSON, OPT_LIST,
+	OPT_RESERVE, OPT_FOLLOW,
 };
 
 static const struct argp_option sim_options[] = {
@@ -41,6 +43,9 @@ static const struct argp_option sim_options[] = {
 	{ "gc-slope", OPT_SLOPE, "N", 0,
 	  "and takes a zone only with more than 100 - N x (per cent missing) per cent garbage (any)",
 	  0 },
+	{ "reserve", OPT_RESERVE, "N", 0,
+	  "GC begins at once, passes by what is not worth it, and has N free zones for itself, as in the module (0)",
+	  0 },
 	{ "exclusive", OPT_EXCLUSIVE, NULL, 0,
 	  "files of a store written at the same time do not share a zone, as in ZenFS", 0 },
 	{ "cost", OPT_COST, "PRESET|KEY=N,...", 0,
@@ -50,6 +55,8 @@ static const struct argp_option sim_options[] = {
 	{ "every", OPT_EVERY, "BLOCKS", 0, "a row for so many blocks users write, not for all", 0 },
 	{ "seed", OPT_SEED, "S", 0, "of what is drawn (1)", 0 },
 	{ "seeds", OPT_SEEDS, "N", 0, "and of as many runs, one more for each (1)", 0 },
+	{ "follow", OPT_FOLLOW, "TRACE", 0,
+	  "decide once more what a device's tracepoints say, and tell what differs", 0 },
 	{ "json", OPT_JSON, NULL, 0, "print JSON", 0 },
 	{ 0 }
 };
@@ -138,6 +145,12 @@ static error_t parse_sim(int key, char *arg, struct argp_state *state)
 	case OPT_SLOPE:
 		a->setup.gc_slope = number(state, "gc-slope", arg, 1, 100);
 		return 0;
+	case OPT_RESERVE:
+		a->setup.reserve = number(state, "reserve", arg, 0, 1u << 20);
+		return 0;
+	case OPT_FOLLOW:
+		a->follow = arg;
+		return 0;
 	case OPT_EXCLUSIVE:
 		a->setup.exclusive = true;
 		return 0;
@@ -174,7 +187,7 @@ static const struct argp sim_argp = {
 	.options = sim_options,
 	.parser = parse_sim,
 	.doc = "Simulate placement policies on a drive of zones and count what they copy.\v\n"
-	       "Exit status: 0, 1 if a policy ran out of zones.",
+	       "Exit status: 0, 1 if a policy ran out of zones, or with --follow if decisions differ.",
 };
 
 /* @v, with so many digits after the point. */
@@ -292,6 +305,42 @@ static int run(const struct sim_args *a, const struct sim_policy *p, const char 
 	return err;
 }
 
+static const char *followed;
+
+static void say_difference(u64 line, const char *text)
+{
+	complain(followed, "line %llu: %s", (unsigned long long)line, text);
+}
+
+static int follow(const struct sim_args *a)
+{
+	struct out out = { .json = a->json };
+	struct sim_followed n;
+	struct json_object *o;
+	const char *why;
+	int err;
+
+	if (a->policies != 1) {
+		complain("sim", "--follow: needs one --policy, the one of the device");
+		return EXIT_USAGE_;
+	}
+	followed = a->follow;
+	err = sim_follow(a->follow, a->policy[0], &a->setup, say_difference, &n, &why);
+	if (err) {
+		complain(a->follow, "%s", err == -EINVAL ? why : strerror(-err));
+		return EXIT_FAIL;
+	}
+	o = json_object_new_object();
+	put_str(o, "policy", a->policy[0]->name);
+	put_u64(o, "placements", n.places);
+	put_u64(o, "finishes", n.finishes);
+	put_u64(o, "victims", n.victims);
+	put_u64(o, "resets", n.resets);
+	put_u64(o, "differences", n.differ);
+	out_object(&out, o);
+	return n.differ ? EXIT_FAIL : EXIT_OK;
+}
+
 int cmd_sim(int argc, char **argv)
 {
 	struct sim_args a = {
@@ -308,6 +357,8 @@ int cmd_sim(int argc, char **argv)
 	lz_options_default(&a.setup.o);
 	sim_cost_default(&a.setup.cost);
 	parse_args(&sim_argp, "sim", argc, argv, &a);
+	if (a.follow)
+		return follow(&a);
 	if (a.skip == ~0ull)
 		a.skip = a.fills / 2;
 	if (a.skip >= a.fills) {

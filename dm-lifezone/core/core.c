@@ -62,8 +62,19 @@ void lz_trace(struct lz *lz, u8 what, u32 zone, u8 class, u8 old, u8 new, u64 a,
 		.a = a, .b = b,
 	};
 
+	lz_trace_event(lz, &t);
+}
+
+void lz_trace_event(struct lz *lz, const struct lz_trace *t)
+{
 	if (lz->ops->trace)
-		lz->ops->trace(lz->ctx, &t);
+		lz->ops->trace(lz->ctx, t);
+}
+
+/* lz_traced - is that kind of event wanted? Asked before many are built. */
+bool lz_traced(const struct lz *lz, u8 what)
+{
+	return lz->ops->traced && lz->ops->traced(lz->ctx, what);
 }
 
 void lz_count(struct lz *lz, enum lz_stat st, s64 n)

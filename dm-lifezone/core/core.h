@@ -123,11 +123,17 @@ enum lz_event {
  * @new: later state or choice
  * @a: first input of the decision (as the kind says)
  * @b: second
+ * @c: third
+ * @d: fourth
  */
 enum lz_trace_what {
 	LZ_TR_ZONE_STATE,	/* old, new: enum lz_zone_state; a: valid, b: generation */
-	LZ_TR_PLACE,		/* new: enum lz_verdict; old: 1 if GC; a: open, b: free zones */
-	LZ_TR_VICTIM,		/* a: valid blocks, b: age (blocks) */
+	LZ_TR_PLACE_ZONE,	/* old: 1 if GC's; a: room, b: valid, c: age (blocks) */
+	LZ_TR_PLACE,		/* new: enum lz_verdict; old: 1 if GC; a: open, b: free zones; */
+				/* c: of these, such data may open; d: LZ_PLACE_IS_... */
+	LZ_TR_VICTIM_ZONE,	/* a candidate: a: valid, b: age (blocks), c: s64 rate */
+	LZ_TR_VICTIM,		/* a: valid blocks, b: age (blocks), c: candidates, d: free zones */
+	LZ_TR_RESET,		/* without valid data: old: enum lz_zone_state; new: 1 if due */
 	LZ_TR_COMMIT,		/* a: commit number, b: journal blocks */
 	LZ_TR_CHECKPOINT,	/* old: 0 begins, 1 ends; a: number, b: nodes written */
 };
@@ -140,7 +146,13 @@ struct lz_trace {
 	u32 zone;
 	u64 a;
 	u64 b;
+	u64 c;
+	u64 d;
 };
+
+#define LZ_PLACE_IS_RESERVE	0x1u	/* users keep out of GC's zones */
+#define LZ_PLACE_IS_HELD	0x2u	/* no zone is opened before the next commit */
+#define LZ_PLACE_IS_CLOSING	0x4u	/* an open zone is about to make room for another */
 
 /**
  * struct lz_ops - what core's host provides
@@ -154,6 +166,7 @@ struct lz_trace {
  * @now: a clock (ns)
  * @event: something an operator wants to know
  * @trace: a decision was taken; may be NULL
+ * @traced: does anybody want to know of that kind? NULL: of none that is asked for
  * @say: one line for the log; level 'f' the mode gets worse, which must not be left out
  *	among many lines, 'e' error, 'w' warning, 'i' information
  */
@@ -166,6 +179,7 @@ struct lz_ops {
 	u64 (*now)(void *ctx);
 	void (*event)(void *ctx, enum lz_event ev, u64 arg);
 	void (*trace)(void *ctx, const struct lz_trace *t);
+	bool (*traced)(void *ctx, u8 what);
 	void (*say)(void *ctx, char level, const char *line);
 };
 

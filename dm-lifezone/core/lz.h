@@ -687,6 +687,8 @@ void lz_kick(struct lz *lz);
 void lz_submit(struct lz *lz, struct lz_cmd *c);
 void lz_set_mode(struct lz *lz, u8 mode, const char *why, int error);
 void lz_trace(struct lz *lz, u8 what, u32 zone, u8 class, u8 old, u8 new, u64 a, u64 b);
+void lz_trace_event(struct lz *lz, const struct lz_trace *t);
+bool lz_traced(const struct lz *lz, u8 what);
 void lz_count(struct lz *lz, enum lz_stat st, s64 n);
 void lz_starve(struct lz *lz);
 void lz_feed(struct lz *lz);
@@ -797,6 +799,7 @@ static inline u32 lz_zone_nr(const struct lz *lz, const struct lz_zone *z)
 /* reset.c: emptied zones */
 void lz_reset_collect(struct lz *lz);
 void lz_reset_committed(struct lz *lz);
+u32 lz_resets_coming(struct lz *lz);
 void lz_reset_step(struct lz *lz);
 
 /* stream.c: metadata zones */

@@ -414,6 +414,12 @@ void lz_place(const struct lz_place_in *in, struct lz_place_out *out)
 		return;
 	}
 
+	/* A new one soon rather than a mix of lifetimes for good. */
+	if (in->budget_spent && in->closing) {
+		out->verdict = LZ_PLACE_WAIT;
+		return;
+	}
+
 	if (split == SPLIT_IF_POSSIBLE) {
 		idx = lz_find_ranked(in, rule->rank, true);
 		if (idx != LZ_NO_ZONE) {

@@ -141,7 +141,7 @@ enum lz_verdict {
 	LZ_PLACE_USE,		/* write to the open zone @idx */
 	LZ_PLACE_NEW,		/* open a new zone of the data's class */
 	LZ_PLACE_FINISH,	/* finish zone @idx, then open a new one */
-	LZ_PLACE_WAIT,		/* no open zone, and none may be opened */
+	LZ_PLACE_WAIT,		/* no open zone, and none may be opened yet */
 };
 
 /**
@@ -153,6 +153,7 @@ enum lz_verdict {
  * @gc: the data is moved by GC
  * @can_open: the zone budget and the free zones allow one more open zone
  * @budget_spent: it is the zone budget alone that forbids it: a finish would help
+ * @closing: one of the open zones is about to make room for another
  * @reserve: user data keeps out of GC's zones: free zones are down to what GC
  *	needs to free more
  * @cost: what the drive's work costs, for LZ_FINISH_COST
@@ -167,6 +168,7 @@ struct lz_place_in {
 	bool gc;
 	bool can_open;
 	bool budget_spent;
+	bool closing;
 	bool reserve;
 	const struct lz_cost *cost;
 	const struct lz_place_zone *zones;

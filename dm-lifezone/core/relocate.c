@@ -41,16 +41,18 @@ static void earn(struct lz *lz, u32 blocks)
 	lz_feed(lz);
 }
 
-static u32 pick(struct lz *lz)
+/* The zone to clean; @t: how many zones it was chosen from, and why. */
+static u32 pick(struct lz *lz, struct lz_trace *t)
 {
 	struct lz_pace_in in;
 	u32 best = LZ_NONE, aside = LZ_NONE, i;
 	u64 top = 0, now = atomic64_read(&lz->write_seq);
 	u32 room = lz->g.zone_cap - DIV_ROUND_UP(lz->g.zone_cap, LZ_SUMMARY_ENTRIES + 1);
 	u8 how = lz_victim_rule(&lz->o);
-	bool pressed;
+	bool pressed, traced = lz_traced(lz, LZ_TR_VICTIM_ZONE);
 
 	pace_in(lz, &in);
+	*t = (struct lz_trace){ .what = LZ_TR_VICTIM, .d = in.free_zones };
 	pressed = in.free_zones <= in.reserve;
 	/* At the reserve what counts is space, and soon. */
 	if (pressed)
@@ -61,6 +63,7 @@ static u32 pick(struct lz *lz)
 		u8 state = READ_ONCE(z->state);
 		u64 score, age = now - z->seq;
 		int rate = 0;
+		bool worth;
 
 		if ((state != LZ_ZS_FULL && state != LZ_ZS_BAD) || !valid ||
 		    z->draining || z->gc_ckpt > lz->ckpt.number)
@@ -69,11 +72,18 @@ static u32 pick(struct lz *lz)
 			aside = i;
 			continue;
 		}
-		if (!lz_victim_worth(valid, room, pressed))
-			continue;
-		if (how == LZ_VICTIM_MDC)
+		worth = lz_victim_worth(valid, room, pressed);
+		if (how == LZ_VICTIM_MDC && (worth || traced))
 			rate = lz_infer_zone_rate(lz, z, age);
-		score = lz_victim_score(how, valid, lz->g.zone_cap, age, rate);
+		t->c++;
+		if (traced)
+			lz_trace_event(lz, &(struct lz_trace){
+				.what = LZ_TR_VICTIM_ZONE, .zone = i, .class = z->class,
+				.a = valid, .b = age, .c = (s64)rate,
+			});
+		if (!worth)
+			continue;
+		score = lz_victim_score(how, valid, room, age, rate);
 		if (score > top) {
 			top = score;
 			best = i;
@@ -506,9 +516,13 @@ static void gc_begin(struct lz *lz)
 {
 	struct lz_gc *gc = &lz->gc;
 	struct lz_pace_in in;
+	struct lz_trace t;
 	struct lz_zone *z;
 
 	pace_in(lz, &in);
+	/* What is about to be free nobody needs to clean for, unless space is short by then. */
+	if (in.free_zones > in.reserve && lz_pace_gc_due(&in))
+		in.free_zones += lz_resets_coming(lz);
 	if (!lz_pace_gc_due(&in) && !READ_ONCE(gc->want) && !aside_due(lz)) {
 		WRITE_ONCE(gc->no_victim, false);
 		if (lz->pacing) {
@@ -519,7 +533,7 @@ static void gc_begin(struct lz *lz)
 	}
 	if (READ_ONCE(gc->no_victim))
 		return;
-	gc->victim = pick(lz);
+	gc->victim = pick(lz, &t);
 	if (gc->victim == LZ_NONE) {
 		WRITE_ONCE(gc->none_at, atomic64_read(&lz->write_seq));
 		WRITE_ONCE(gc->no_victim, true);
@@ -536,8 +550,11 @@ static void gc_begin(struct lz *lz)
 	lz->progress = true;
 	atomic_inc(&z->readers);
 	lz_count(lz, LZ_ST_GC_VICTIMS, 1);
-	lz_trace(lz, LZ_TR_VICTIM, gc->victim, z->class, 0, 0, atomic_read(&z->valid),
-		 atomic64_read(&lz->write_seq) - z->seq);
+	t.zone = gc->victim;
+	t.class = z->class;
+	t.a = atomic_read(&z->valid);
+	t.b = atomic64_read(&lz->write_seq) - z->seq;
+	lz_trace_event(lz, &t);
 	if (in.free_zones <= in.start)
 		earn(lz, 0);
 	if (in.free_zones <= in.reserve)

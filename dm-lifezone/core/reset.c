@@ -10,6 +10,15 @@
  */
 #include "lz.h"
 
+/* Is @z, which holds nothing valid, to be reset? */
+static bool decide(struct lz *lz, const struct lz_zone *z, bool full)
+{
+	bool yes = lz_reset_due(lz->o.reset, z->class, full);
+
+	lz_trace(lz, LZ_TR_RESET, lz_zone_nr(lz, z), z->class, z->state, yes, 0, 0);
+	return yes;
+}
+
 static bool due(struct lz *lz, struct lz_zone *z)
 {
 	bool yes = false;
@@ -23,9 +32,9 @@ static bool due(struct lz *lz, struct lz_zone *z)
 	} else if (z->state == LZ_ZS_BAD && (z->flags & LZ_ZF_WORN)) {
 		yes = false;	/* it had its second chance */
 	} else if (z->state == LZ_ZS_FULL || z->state == LZ_ZS_BAD) {
-		yes = lz_reset_due(lz->o.reset, z->class, true);
+		yes = decide(lz, z, true);
 	} else if (z->state == LZ_ZS_OPEN && !z->closing) {
-		yes = lz_reset_due(lz->o.reset, z->class, false);
+		yes = decide(lz, z, false);
 		z->closing = yes;
 	}
 	if (yes)
@@ -88,6 +97,30 @@ void lz_reset_collect(struct lz *lz)
 void lz_reset_committed(struct lz *lz)
 {
 	list_splice_tail_init(&lz->waiting, &lz->ready);
+}
+
+/* lz_resets_coming - zones that will be free without more ado, and soon. Machine. */
+u32 lz_resets_coming(struct lz *lz)
+{
+	u32 n = lz->resets - lz->meta_resets, emptied = 0;
+	unsigned long flags;
+	struct lz_zone *z;
+
+	list_for_each_entry(z, &lz->ready, list)
+		n += z->state != LZ_ZS_META;
+	list_for_each_entry(z, &lz->waiting, list)
+		n++;
+	spin_lock_irqsave(&lz->list_lock, flags);
+	/* One that is open may be left to be filled. */
+	list_for_each_entry(z, &lz->emptied, list)
+		emptied += READ_ONCE(z->state) == LZ_ZS_FULL && atomic_read(&z->valid) <= 0;
+	spin_unlock_irqrestore(&lz->list_lock, flags);
+	/* These wait for a commit to begin. */
+	if (emptied && !READ_ONCE(lz->commit_wanted)) {
+		WRITE_ONCE(lz->commit_wanted, true);
+		lz->progress = true;
+	}
+	return n + emptied;
 }
 
 static void reset_over(struct lz *lz, struct lz_cmd *cmd)

@@ -201,17 +201,39 @@ static bool budget_allows(struct lz *lz, bool gc)
 	return lz->nr_open + (other ? 0 : 1) < lz->data_slots;
 }
 
-/* Blocks written since @z was. Caller holds z->lock. */
-static u64 age(struct lz *lz, const struct lz_zone *z)
+/* Blocks of @z in use, or about to be: in flight. Caller holds z->lock. */
+static u32 in_use(const struct lz_zone *z)
+{
+	return max(atomic_read(&z->valid), 0) + (z->resv - z->done);
+}
+
+/* Blocks written since @z was; 0 before it is, and while it is. Caller holds z->lock. */
+static u64 age_of(struct lz *lz, const struct lz_zone *z)
 {
 	return z->done && z->done == z->resv ? atomic64_read(&lz->write_seq) - z->seq : 0;
 }
 
-/* Caller holds z->lock. */
-static bool is_empty(struct lz *lz, const struct lz_zone *z)
+/* @z, of which so many blocks are in use, holds nothing of what was written to it. */
+static bool is_empty(const struct lz *lz, const struct lz_zone *z, u32 used)
 {
-	return lz->o.reset == LZ_RESET_ADAPTIVE && z->done && z->done == z->resv &&
-		!atomic_read(&z->valid);
+	return lz->o.reset == LZ_RESET_ADAPTIVE && z->done && !used;
+}
+
+/* @z as placement sees it. Caller holds z->lock. */
+static void look_at(struct lz *lz, const struct lz_zone *z, bool traced, struct lz_place_zone *seen)
+{
+	u32 used = in_use(z);
+	u64 age = age_of(lz, z);
+
+	*seen = (struct lz_place_zone){
+		z->class, z->open->gc, lz_idle(age, lz->si.logical_blocks),
+		is_empty(lz, z, used), lz_zone_room(lz, z), age,
+	};
+	if (traced && seen->room)
+		lz_trace_event(lz, &(struct lz_trace){
+			.what = LZ_TR_PLACE_ZONE, .zone = lz_zone_nr(lz, z),
+			.class = z->class, .old = z->open->gc, .a = seen->room, .b = used, .c = age,
+		});
 }
 
 /* @z is for @class from now on. Caller holds place_lock. */
@@ -219,7 +241,7 @@ static void adopt(struct lz *lz, struct lz_zone *z, u8 class, bool gc)
 {
 	lz_zones_uncur(lz, z);
 	spin_lock(&z->lock);
-	if (is_empty(lz, z)) {
+	if (is_empty(lz, z, in_use(z))) {
 		z->open->gc = gc;
 		lz_infer_emptied(z->open);
 	}
@@ -232,17 +254,16 @@ static void adopt(struct lz *lz, struct lz_zone *z, u8 class, bool gc)
 static int place(struct lz *lz, u8 class, bool gc)
 {
 	struct lz_place_zone cand[LZ_BUDGET_MAX];
-	struct lz_zone *zone[LZ_BUDGET_MAX], *z;
+	struct lz_zone *zone[LZ_BUDGET_MAX], *z = NULL;
 	struct lz_place_in in = {
 		.policy = lz->o.policy, .finish = lz->o.finish, .isolation = lz->o.isolation,
 		.class = class, .gc = gc, .cost = &lz_cost_default, .zones = cand,
 	};
 	struct lz_place_out out = {};
 	unsigned long flags;
-	bool finishing = false, spent;
+	bool traced = lz_traced(lz, LZ_TR_PLACE_ZONE), spent, held;
 	int err = 0;
-	u32 i, zrecs;
-	u64 since;
+	u32 i, usable;
 
 	spin_lock_irqsave(&lz->place_lock, flags);
 	for (i = 0; i < lz->data_slots; i++) {
@@ -250,12 +271,9 @@ static int place(struct lz *lz, u8 class, bool gc)
 			continue;
 		z = &lz->zone[lz->open[i].zone];
 		spin_lock(&z->lock);
-		since = age(lz, z);
-		cand[in.n] = (struct lz_place_zone){
-			z->class, z->open->gc, lz_idle(since, lz->si.logical_blocks),
-			is_empty(lz, z), lz_zone_room(lz, z), since,
-		};
-		finishing |= z->open->finish && !z->failed;
+		look_at(lz, z, traced, &cand[in.n]);
+		/* What is read meanwhile may keep one from its reset for long. */
+		in.closing |= z->closing && !z->failed && !z->draining;
 		spin_unlock(&z->lock);
 		if (!cand[in.n].room)
 			continue;
@@ -263,11 +281,12 @@ static int place(struct lz *lz, u8 class, bool gc)
 			goto out;
 		zone[in.n++] = z;
 	}
-	zrecs = READ_ONCE(lz->nr_zrec);
+	held = READ_ONCE(lz->nr_zrec) >= LZ_ZRECS / 2;
+	usable = lz_free_for(lz, gc);
 	spent = !budget_allows(lz, gc);
 	/* Without a free zone to open, finishing one would gain nothing. */
-	in.budget_spent = spent && lz_free_for(lz, gc);
-	in.can_open = !spent && lz_free_for(lz, gc) && zrecs < LZ_ZRECS / 2;
+	in.budget_spent = spent && usable;
+	in.can_open = !spent && usable && !held;
 	/* With nothing worth cleaning GC needs its room no more than users do. */
 	in.reserve = !gc && !lz_free_for(lz, false) &&
 		!(READ_ONCE(lz->gc.no_victim) && lz_free_for(lz, true));
@@ -284,11 +303,6 @@ static int place(struct lz *lz, u8 class, bool gc)
 		break;
 	case LZ_PLACE_FINISH:
 		err = -EAGAIN;
-		/* One at a time: whoever asks meanwhile waits for its slot. */
-		if (finishing) {
-			out.verdict = LZ_PLACE_WAIT;
-			break;
-		}
 		z = zone[out.idx];
 		spin_lock(&z->lock);
 		z->closing = true;
@@ -303,9 +317,16 @@ static int place(struct lz *lz, u8 class, bool gc)
 	}
 	if (out.fallback)
 		lz_count(lz, LZ_ST_FALLBACKS, 1);
-	z = lz->cur[gc][class];
-	lz_trace(lz, LZ_TR_PLACE, z ? lz_zone_nr(lz, z) : LZ_NONE, class, gc, out.verdict,
-		 in.n, lz->nr_free);
+	if (out.verdict == LZ_PLACE_WAIT)
+		z = NULL;
+	else if (out.verdict != LZ_PLACE_FINISH)
+		z = lz->cur[gc][class];
+	lz_trace_event(lz, &(struct lz_trace){
+		.what = LZ_TR_PLACE, .zone = z ? lz_zone_nr(lz, z) : LZ_NONE, .class = class,
+		.old = gc, .new = out.verdict, .a = in.n, .b = lz->nr_free, .c = usable,
+		.d = (in.reserve ? LZ_PLACE_IS_RESERVE : 0) | (held ? LZ_PLACE_IS_HELD : 0) |
+			(in.closing ? LZ_PLACE_IS_CLOSING : 0),
+	});
 out:
 	spin_unlock_irqrestore(&lz->place_lock, flags);
 	return err;

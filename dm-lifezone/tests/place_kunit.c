@@ -24,6 +24,8 @@ enum open {
 	SPENT,			/* no, the budget is spent */
 	SCARCE,			/* no, free zones are short */
 	RESERVE,		/* no, they are down to what GC needs */
+	CLOSING,		/* not yet: the budget is spent until one is closed */
+	NR_OPENS
 };
 
 struct row {
@@ -320,6 +322,10 @@ static const struct row rows[] = {
 	{ "wait: all open zones are full", WLA, USER, PERS, NEVER, 'M', SPENT, "M0 L0", WAIT, 0 },
 	{ "wait: none open, none may be", WLA, USER, PERS, NEVER, 'M', SCARCE, "", WAIT, 0 },
 	{ "wait: none open, gc", WLA, GC, INIT, MISM, 'M', SPENT, "", WAIT, 0 },
+	{ "wait: rather than mix", WLA, USER, PERS, NEVER, 'M', CLOSING, "S", WAIT, 0 },
+	{ "wait: rather than finish", WLA, USER, PERS, MISM, 'M', CLOSING, "S", WAIT, 0 },
+	{ "wait: gc, too", SLA, GC, INIT, NEVER, 'M', CLOSING, "S", WAIT, 0 },
+	{ "wait: not if one suits", WLA, USER, PERS, NEVER, 'M', CLOSING, "M S", USE, 0 },
 	{ "open rather than wait", WLA, USER, PERS, NEVER, 'M', OPEN, "M0 L0", NEW, 0 },
 };
 
@@ -365,7 +371,8 @@ static void place_rules(struct kunit *test)
 		struct lz_place_in in = {
 			.policy = r->policy, .finish = r->finish, .isolation = r->isolation,
 			.class = class_of(r->class), .gc = r->gc, .can_open = r->open == OPEN,
-			.budget_spent = r->open == SPENT,
+			.budget_spent = r->open == SPENT || r->open == CLOSING,
+			.closing = r->open == CLOSING,
 			.reserve = r->open == RESERVE, .cost = &lz_cost_default, .zones = z,
 		};
 
@@ -395,7 +402,7 @@ static void check_decision(struct kunit *test, const struct lz_place_in *in)
 		break;
 	case LZ_PLACE_FINISH:
 		ok = out.idx < in->n && in->zones[out.idx].room && in->budget_spent &&
-		     !in->can_open && !in->gc && !in->zones[out.idx].gc &&
+		     !in->can_open && !in->closing && !in->gc && !in->zones[out.idx].gc &&
 		     (in->finish == LZ_FINISH_MISMATCH ||
 		      (in->finish == LZ_FINISH_COST && in->zones[out.idx].age));
 		break;
@@ -403,7 +410,7 @@ static void check_decision(struct kunit *test, const struct lz_place_in *in)
 		ok = in->can_open;
 		break;
 	default:
-		ok = !has_room && !in->can_open;
+		ok = (!has_room || in->closing) && !in->can_open;
 	}
 	if (out.adopt)
 		ok &= out.verdict == LZ_PLACE_USE &&
@@ -411,7 +418,7 @@ static void check_decision(struct kunit *test, const struct lz_place_in *in)
 			 (in->zones[out.idx].idle && in->class >= LZ_CLASS_GROUP &&
 			  in->zones[out.idx].class >= LZ_CLASS_GROUP));
 	if (out.fallback)
-		ok &= !in->can_open && out.verdict == LZ_PLACE_USE;
+		ok &= !in->can_open && !in->closing && out.verdict == LZ_PLACE_USE;
 	KUNIT_EXPECT_TRUE_MSG(test, ok,
 			      "(policy %u finish %u isolation %u class %u gc %u open %u verdict %u)",
 			      in->policy, in->finish, in->isolation, in->class, in->gc,
@@ -430,7 +437,7 @@ static void place_every_input(struct kunit *test)
 	struct lz_place_zone z[2];
 	unsigned int how, zones, i, v;
 
-	how = LZ_NR_POLICIES * LZ_NR_FINISHES * LZ_NR_ISOLATIONS * nr * 2 * 4;
+	how = LZ_NR_POLICIES * LZ_NR_FINISHES * LZ_NR_ISOLATIONS * nr * 2 * NR_OPENS;
 	while (how--) {
 		struct lz_place_in in = { .cost = &lz_cost_default, .zones = z };
 
@@ -446,7 +453,8 @@ static void place_every_input(struct kunit *test)
 		in.gc = v % 2;
 		v /= 2;
 		in.can_open = v == OPEN;
-		in.budget_spent = v == SPENT;
+		in.budget_spent = v == SPENT || v == CLOSING;
+		in.closing = v == CLOSING;
 		in.reserve = v == RESERVE;
 
 		/* None, one of each kind, two of each kind. */

@@ -223,7 +223,12 @@ static void host_say(void *ctx, char level, const char *line)
 
 static void host_trace(void *ctx, const struct lz_trace *t)
 {
-	static const char * const names[] = { "state", "place", "victim", "commit", "checkpoint" };
+	static const char * const names[] = {
+		[LZ_TR_ZONE_STATE] = "state", [LZ_TR_PLACE_ZONE] = "place_zone",
+		[LZ_TR_PLACE] = "place", [LZ_TR_VICTIM_ZONE] = "victim_zone",
+		[LZ_TR_VICTIM] = "victim", [LZ_TR_RESET] = "reset",
+		[LZ_TR_COMMIT] = "commit", [LZ_TR_CHECKPOINT] = "checkpoint",
+	};
 	struct world *w = ctx;
 
 	trace(w, "core     %s zone %u class %u old %u new %u a %llu b %llu",

@@ -27,6 +27,26 @@ static void zone_erase(struct sim *s, u32 zone)
 	zone_free(s, zone);
 }
 
+void sim_slot_take(struct sim *s, u32 zone)
+{
+	u32 i = 0;
+
+	while (s->slot[i] != SIM_NOWHERE)
+		i++;
+	s->slot[i] = zone;
+	s->nr_open++;
+}
+
+void sim_slot_give(struct sim *s, u32 zone)
+{
+	u32 i = 0;
+
+	while (s->slot[i] != zone)
+		i++;
+	s->slot[i] = SIM_NOWHERE;
+	s->nr_open--;
+}
+
 /* @zone takes no more blocks. */
 static void zone_close(struct sim *s, u32 zone)
 {
@@ -34,7 +54,8 @@ static void zone_close(struct sim *s, u32 zone)
 	u32 i;
 
 	z->state = SIM_FULL;
-	s->nr_open--;
+	sim_slot_give(s, zone);
+	s->no_victim = false;
 	for (i = 0; i < SIM_STREAMS; i++)
 		if (s->open[i] == zone)
 			s->open[i] = SIM_NOWHERE;
@@ -78,7 +99,7 @@ u32 sim_open(struct sim *s, u32 stream)
 
 	s->free = z->next;
 	s->nr_free--;
-	s->nr_open++;
+	sim_slot_take(s, zone);
 	z->state = SIM_OPEN;
 	z->stream = stream;
 	z->opened = s->clock;
@@ -132,7 +153,7 @@ static void put(struct sim *s, u32 lba, u32 stream)
 	s->mapped += s->map[lba] == SIM_NOWHERE;
 	s->map[lba] = addr;
 	z->valid++;
-	z->written = s->clock;
+	z->written = sim_clock(s);
 	s->t.now += s->t.write;
 	if (s->p->wrote)
 		s->p->wrote(s, lba, addr);
@@ -147,12 +168,12 @@ double sim_victim(const struct sim *s, u32 zone, enum lz_victim how, int rate)
 	if (how == LZ_VICTIM_COST_BENEFIT && z->valid) {
 		/* A bound: the root is worked out bit by bit, and few zones come near the best. */
 		double gain = (double)(s->setup.cap - z->valid) / z->valid + 0.000001;
-		double most = gain * sqrt(s->clock - z->written + 1) * s->top.even;
+		double most = gain * sqrt(sim_clock(s) - z->written + 1) * s->top.even;
 
 		if (most < s->top.score)
 			return most;
 	}
-	return lz_victim_score(how, z->valid, s->setup.cap, s->clock - z->written, rate);
+	return lz_victim_score(how, z->valid, s->setup.cap, sim_clock(s) - z->written, rate);
 }
 
 /* How many valid blocks a victim may have, and one more. */
@@ -167,7 +188,7 @@ static u32 most_valid(const struct sim *s)
 	return part < 1 ? part * a->cap : a->cap;
 }
 
-static u32 pick(struct sim *s)
+u32 sim_pick(struct sim *s)
 {
 	u32 best = SIM_NOWHERE, most = most_valid(s), i;
 
@@ -179,6 +200,8 @@ static u32 pick(struct sim *s)
 		double score;
 
 		if (z->state != SIM_FULL || z->valid >= most)
+			continue;
+		if (s->setup.reserve && !lz_victim_worth(z->valid, s->setup.cap, sim_pressed(s)))
 			continue;
 		score = s->p->score(s, i);
 		if (best == SIM_NOWHERE || score > s->top.score) {
@@ -192,10 +215,12 @@ static u32 pick(struct sim *s)
 /* False: there is no victim. */
 static bool clean(struct sim *s)
 {
-	u32 victim = pick(s), off;
+	u32 victim = s->no_victim ? SIM_NOWHERE : sim_pick(s), off;
 
-	if (victim == SIM_NOWHERE)
+	if (victim == SIM_NOWHERE) {
+		s->no_victim = s->setup.reserve;
 		return false;
+	}
 	s->n.victims++;
 	if (s->p->cleaned)
 		s->p->cleaned(s, victim);
@@ -227,6 +252,12 @@ static void answered(struct sim_time *t)
 	t->asked = t->now;
 }
 
+static void clean_enough(struct sim *s)
+{
+	while (s->nr_free < s->setup.gc_start && !s->broken && clean(s))
+		;
+}
+
 static void user_write(struct sim *s, u32 lba)
 {
 	u32 old = s->map[lba], stream = s->p->user(s, lba, old);
@@ -235,10 +266,12 @@ static void user_write(struct sim *s, u32 lba)
 		kill(s, lba, old);
 	/* It may be GC that opens the zone. */
 	if (s->open[stream] == SIM_NOWHERE)
-		while (s->nr_free < s->setup.gc_start && !s->broken && clean(s))
-			;
+		clean_enough(s);
 	put(s, lba, stream);
 	answered(&s->t);
+	/* The module's does not wait until the next zone is wanted. */
+	if (s->setup.reserve)
+		clean_enough(s);
 	/* The zone is there for others. */
 	if (s->req.last && s->setup.exclusive)
 		s->open[stream] = SIM_NOWHERE;
@@ -360,6 +393,16 @@ out:
 	return err;
 }
 
+void sim_begin(struct sim *s, const struct sim_policy *p, const struct sim_setup *setup)
+{
+	*s = (struct sim){ .p = p, .setup = *setup, .free = SIM_NOWHERE };
+	/* A little more, for what is rounded. */
+	s->top.even = 1.0001 * lz_victim_score(LZ_VICTIM_COST_BENEFIT, 1, 2, 0, 0);
+	memset(s->open, 0xff, sizeof(s->open));
+	memset(s->slot, 0xff, sizeof(s->slot));
+	sim_time_init(s);
+}
+
 int sim_init(struct sim *s, const struct sim_policy *p, const struct sim_setup *setup,
 	     const char *load, u64 writes, const char **why)
 {
@@ -368,11 +411,8 @@ int sim_init(struct sim *s, const struct sim_policy *p, const struct sim_setup *
 	int err = -ENOMEM;
 	u32 i;
 
-	*s = (struct sim){ .p = p, .setup = *setup };
-	/* A little more, for what is rounded. */
-	s->top.even = 1.0001 * lz_victim_score(LZ_VICTIM_COST_BENEFIT, 1, 2, 0, 0);
+	sim_begin(s, p, setup);
 	*why = NULL;
-	sim_time_init(s);
 	if (all >= SIM_NOWHERE || setup->blocks + (reserve + 2) * setup->cap > all) {
 		*why = "too few zones for so many blocks, or 2^32 blocks and more";
 		return -EINVAL;
@@ -385,8 +425,6 @@ int sim_init(struct sim *s, const struct sim_policy *p, const struct sim_setup *
 	s->z = calloc(setup->zones, sizeof(*s->z));
 	if (s->map && s->lba && s->z) {
 		memset(s->map, 0xff, setup->blocks * sizeof(*s->map));
-		memset(s->open, 0xff, sizeof(s->open));
-		s->free = SIM_NOWHERE;
 		for (i = setup->zones; i--;)
 			zone_free(s, i);
 		err = p->future ? foresee(s, load, load_ends(s->load) ? ~0ull : writes) : 0;

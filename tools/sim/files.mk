@@ -3,4 +3,4 @@
 # The files of the simulator, for the makefiles of the tool and of the tests.
 
 LZ_SIM := engine time load lsm trace tenants policies ref dac sepbit midas uid xfs perfect caza \
-	life module
+	life module follow

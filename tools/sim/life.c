@@ -119,5 +119,5 @@ int sim_life_zone_rate(struct sim *s, u32 zone)
 	struct sim_life *a = s->life;
 
 	return a ? lz_life_zone_rate(&a->l, &a->mean[zone]) :
-		lz_victim_age_rate(s->clock - s->z[zone].written, s->setup.blocks);
+		lz_victim_age_rate(sim_clock(s) - s->z[zone].written, s->setup.blocks);
 }

@@ -281,7 +281,7 @@ static void hot_gone(struct sim *s, u32 zone)
 {
 	struct midas *m = s->priv;
 
-	m->ages += s->clock - s->z[zone].written;
+	m->ages += sim_clock(s) - s->z[zone].written;
 	m->gone++;
 }
 
@@ -305,7 +305,7 @@ static void heat(struct sim *s, u32 lba, u32 old)
 		heat_up(&m->mark[lba]);
 	else if (z->stream > 1)
 		return;
-	else if (z->state == SIM_OPEN || s->clock - z->written <= m->life)
+	else if (z->state == SIM_OPEN || sim_clock(s) - z->written <= m->life)
 		heat_up(&m->mark[lba]);
 	else
 		heat_down(&m->mark[lba]);

@@ -51,18 +51,24 @@ static bool budget_allows(const struct sim *s, bool gc)
 
 bool sim_may_open(const struct sim *s, bool gc)
 {
-	return s->nr_free && budget_allows(s, gc);
+	return sim_usable(s, gc) && budget_allows(s, gc);
 }
 
-/* Whoever writes to @zone asks again; it is of the class of @stream now. */
-static void adopt(struct sim *s, u32 zone, u32 stream)
+/* Nothing of what was written to it is in use, and it is left to be filled. */
+static bool is_empty(const struct sim *s, const struct sim_zone *z)
+{
+	return z->wp && !z->valid && s->setup.o.reset == LZ_RESET_ADAPTIVE;
+}
+
+void sim_adopt(struct sim *s, u32 zone, u32 stream)
 {
 	u32 i;
 
 	for (i = 0; i < SIM_STREAMS; i++)
 		if (s->open[i] == zone)
 			s->open[i] = SIM_NOWHERE;
-	if (s->z[zone].valid) {
+	/* Whoever writes to it asks again; it is of the class of @stream now. */
+	if (!is_empty(s, &s->z[zone])) {
 		s->z[zone].stream += sim_class(stream) - sim_class(s->z[zone].stream);
 		return;
 	}
@@ -70,10 +76,10 @@ static void adopt(struct sim *s, u32 zone, u32 stream)
 	sim_life_adopted(s, zone);
 }
 
-u32 sim_choose(struct sim *s, u32 stream)
+void sim_place(const struct sim *s, u32 stream, u32 *zone, struct lz_place_out *out)
 {
 	struct lz_place_zone cand[SIM_OPEN_MAX];
-	u32 zone[SIM_OPEN_MAX], i;
+	u32 of[SIM_OPEN_MAX], i, usable;
 	bool gc = sim_is_gc(stream), spent;
 	struct lz_cost cost = sim_lz_cost(s);
 	struct lz_place_in in = {
@@ -81,33 +87,45 @@ u32 sim_choose(struct sim *s, u32 stream)
 		.isolation = s->setup.o.isolation,
 		.class = sim_class(stream), .gc = gc, .cost = &cost, .zones = cand,
 	};
-	struct lz_place_out out;
 
-	for (i = 0; i < s->setup.zones && in.n < s->nr_open; i++) {
-		const struct sim_zone *z = &s->z[i];
-		u64 age = z->wp ? s->clock - z->written : 0;
+	for (i = 0; i < SIM_OPEN_MAX; i++) {
+		const struct sim_zone *z;
+		u32 at = s->slot[i];
+		u64 age;
 
-		if (!sim_shared(s, i))
+		if (at == SIM_NOWHERE || !sim_shared(s, at))
 			continue;
-		zone[in.n] = i;
+		z = &s->z[at];
+		age = z->wp ? sim_clock(s) - z->written : 0;
+		of[in.n] = at;
 		cand[in.n++] = (struct lz_place_zone){
 			sim_class(z->stream), sim_is_gc(z->stream),
-			lz_idle(age, s->setup.blocks),
-			z->wp && !z->valid && s->setup.o.reset == LZ_RESET_ADAPTIVE,
-			s->setup.cap - z->wp, age,
+			lz_idle(age, s->setup.blocks), is_empty(s, z), s->setup.cap - z->wp, age,
 		};
 	}
+	usable = sim_usable(s, gc);
 	spent = !budget_allows(s, gc);
-	in.budget_spent = spent && s->nr_free;
-	in.can_open = !spent && s->nr_free;
-	lz_place(&in, &out);
+	in.budget_spent = spent && usable;
+	in.can_open = !spent && usable && !s->held;
+	in.closing = s->closing;
+	in.reserve = !gc && sim_pressed(s) && !(s->no_victim && s->nr_free);
+	lz_place(&in, out);
+	*zone = in.n ? of[out->idx] : SIM_NOWHERE;
+}
+
+u32 sim_choose(struct sim *s, u32 stream)
+{
+	struct lz_place_out out;
+	u32 zone;
+
+	sim_place(s, stream, &zone, &out);
 	switch (out.verdict) {
 	case LZ_PLACE_USE:
 		if (out.adopt)
-			adopt(s, zone[out.idx], stream);
-		return zone[out.idx];
+			sim_adopt(s, zone, stream);
+		return zone;
 	case LZ_PLACE_FINISH:
-		sim_finish(s, zone[out.idx]);
+		sim_finish(s, zone);
 		return sim_choose(s, stream);
 	case LZ_PLACE_NEW:
 		return sim_open(s, stream);
@@ -121,9 +139,15 @@ bool sim_reset_due(struct sim *s, u32 zone)
 	return lz_reset_due(s->setup.o.reset, sim_class(s->z[zone].stream), false);
 }
 
+enum lz_victim sim_rule(const struct sim *s)
+{
+	/* At the reserve what counts is space, and soon. */
+	return sim_pressed(s) ? LZ_VICTIM_GREEDY : lz_victim_rule(&s->setup.o);
+}
+
 double sim_module_score(struct sim *s, u32 zone)
 {
-	enum lz_victim how = lz_victim_rule(&s->setup.o);
+	enum lz_victim how = sim_rule(s);
 
 	return sim_victim(s, zone, how, how == LZ_VICTIM_MDC ? sim_life_zone_rate(s, zone) : 0);
 }

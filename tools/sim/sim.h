@@ -253,6 +253,8 @@ double sim_cost_benefit(struct sim *s, u32 zone);
  * @gc_start: GC runs while fewer zones are free
  * @gc_slope: and takes only zones with more garbage, in per cent, than 100 less so many for each
  *	per cent of the zones that are missing, until it has SIM_RESERVE zones left; 0: any
+ * @reserve: free zones that only GC may open; with it GC begins, goes on and chooses as the
+ *	module's does. 0: none
  * @exclusive: files that are written at the same time are not to share a zone
  * @seed: of the load
  * @o: options, for the policies of the module
@@ -265,6 +267,7 @@ struct sim_setup {
 	u32 max_open;
 	u32 gc_start;
 	u32 gc_slope;
+	u32 reserve;
 	bool exclusive;
 	u64 seed;
 	struct lz_options o;
@@ -283,6 +286,7 @@ struct sim_setup {
  * @z: zones
  * @open: by stream, the zone it fills or SIM_NOWHERE
  * @req: the request under way
+ * @slot: open zones, SIM_NOWHERE where there is none; a zone takes the first that is free
  * @nr_open: zones open
  * @free: first free zone or SIM_NOWHERE
  * @nr_free: free zones
@@ -293,6 +297,9 @@ struct sim_setup {
  *	another is; and what cost-benefit makes of a gain of 1 and no age
  * @t: time
  * @death: by user write, the clock at the next write, or the discard, of the same block
+ * @no_victim: no zone is worth cleaning, until another one is full
+ * @held: no zone may be opened, however many are free
+ * @closing: an open zone is about to make room for another; never, where no time passes
  * @broken: no zone was left to write to
  */
 struct sim {
@@ -305,6 +312,7 @@ struct sim {
 	u32 *lba;
 	struct sim_zone *z;
 	u32 open[SIM_STREAMS];
+	u32 slot[SIM_OPEN_MAX];
 	u32 nr_open;
 	struct sim_req req;
 	u32 free;
@@ -318,9 +326,14 @@ struct sim {
 	} top;
 	struct sim_time t;
 	u32 *death;
+	bool no_victim;
+	bool held;
+	bool closing;
 	bool broken;
 };
 
+/* A run as it is before there are zones, a load, and memory. */
+void sim_begin(struct sim *s, const struct sim_policy *p, const struct sim_setup *setup);
 /* 0, or -ENOMEM, or -EINVAL where @why says what is wrong. */
 int sim_init(struct sim *s, const struct sim_policy *p, const struct sim_setup *setup,
 	     const char *load, u64 writes, const char **why);
@@ -357,6 +370,34 @@ double sim_module_score(struct sim *s, u32 zone);
 bool sim_may_open(const struct sim *s, bool gc);
 /* Is it open, and not a writer's that shares with nobody? */
 bool sim_shared(const struct sim *s, u32 zone);
+/* The decision alone: @zone is set to the zone that @out says to use or to finish. */
+void sim_place(const struct sim *s, u32 stream, u32 *zone, struct lz_place_out *out);
+/* And what is done where it says to use the zone, and that it is adopted. */
+void sim_adopt(struct sim *s, u32 zone, u32 stream);
+/* The rule for victims, by options and space. */
+enum lz_victim sim_rule(const struct sim *s);
+/* The zone to clean, or SIM_NOWHERE. */
+u32 sim_pick(struct sim *s);
+/* What ages are reckoned from; the module's counts what GC writes, too. */
+static inline u64 sim_clock(const struct sim *s)
+{
+	return s->clock + (s->setup.reserve ? s->n.copied : 0);
+}
+
+/* Is the space down to the reserve, or below? */
+static inline bool sim_pressed(const struct sim *s)
+{
+	return s->setup.reserve && s->nr_free <= s->setup.reserve;
+}
+
+/* Free zones that users, or GC, may open. */
+static inline u32 sim_usable(const struct sim *s, bool gc)
+{
+	u32 keep = gc ? 0 : s->setup.reserve;
+
+	return s->nr_free > keep ? s->nr_free - keep : 0;
+}
+
 static inline u8 sim_class(u32 stream)
 {
 	return stream % SIM_CLASSES;
@@ -383,6 +424,9 @@ int sim_life_zone_rate(struct sim *s, u32 zone);
 
 /* Opens a free zone, of which there must be one, for @stream. */
 u32 sim_open(struct sim *s, u32 stream);
+/* A slot for a zone that is opened, and back. */
+void sim_slot_take(struct sim *s, u32 zone);
+void sim_slot_give(struct sim *s, u32 zone);
 /* Nothing more is written to an open zone. */
 void sim_finish(struct sim *s, u32 zone);
 /* From what setup.cost says. */

@@ -116,11 +116,21 @@ for (event, text), (same, raw) in zip(lines("/text"), lines("/fields"), strict=T
         "lifezone_zone_state": lambda zone, old, new, valid, gen, **a:
             f"zone {zone} class {classes[a['class']]} {states[old]} -> {states[new]} "
             f"valid {valid} gen {gen}",
-        "lifezone_place": lambda zone, gc, verdict, open, free, **a:
+        "lifezone_place_zone": lambda zone, gc, room, valid, age, **a:
+            f"zone {zone} {('user', 'gc')[gc]} class {classes[a['class']]} room {room} "
+            f"valid {valid} age {age}",
+        "lifezone_place": lambda zone, gc, verdict, open, free, usable, reserve, held,
+                                 closing, **a:
             f"{('user', 'gc')[gc]} class {classes[a['class']]} -> {verdicts[verdict]} "
-            f"zone {-1 if zone == NONE else zone} (open {open} free {free})",
-        "lifezone_victim": lambda zone, valid, age, **a:
-            f"zone {zone} class {classes[a['class']]} valid {valid} age {age}",
+            f"zone {-1 if zone == NONE else zone} (open {open} free {free} usable {usable}"
+            f"{' reserve' * reserve}{' held' * held}{' closing' * closing})",
+        "lifezone_victim_zone": lambda zone, valid, age, rate, **a:
+            f"zone {zone} class {classes[a['class']]} valid {valid} age {age} rate {rate}",
+        "lifezone_victim": lambda zone, valid, age, of, free, **a:
+            f"zone {zone} class {classes[a['class']]} valid {valid} age {age} "
+            f"(of {of} free {free})",
+        "lifezone_reset": lambda zone, state, due, **a:
+            f"zone {zone} class {classes[a['class']]} {states[state]} -> {('left', 'due')[due]}",
         "lifezone_commit": lambda number, blocks: f"commit {number} journal blocks {blocks}",
         "lifezone_checkpoint": lambda end, number, nodes:
             f"checkpoint {number} {('begins', 'ends')[end]} nodes {nodes}",
@@ -132,7 +142,13 @@ def same(what, got, want):
     print(what, got)
     assert got == want, "%s: %d in the trace, %d counted" % (what, got, want)
 
-zs, now, gen = of("zone_state"), {}, {}
+zs, now, gen, seen = of("zone_state"), {}, {}, []
+# What a decision was taken from stands before it, the zones of each kind of decision apart.
+def shown(event, n):
+    last = [f for e, f in seen if e == event][-n:] if n else []
+    zones_ = [f["zone"] for f in last]
+    assert len(set(zones_)) == n and all(f["valid"] <= cap for f in last), (event, n, last)
+    return zones_
 for event, f in events:
     z = f.get("zone")
     if event == "lifezone_zone_state":
@@ -142,10 +158,21 @@ for event, f in events:
     elif event == "lifezone_place":
         assert z < zones and now.get(z, OPEN) == OPEN or z == NONE and f["verdict"] > 1, f
         assert f["open"] <= int(after["zone_budget"]) and f["free"] <= zones, f
+        among = shown("lifezone_place_zone", f["open"])
+        assert f["verdict"] != 0 or z in among, (f, among)
+        assert f["usable"] <= f["free"] and max(f[k] for k in ("reserve", "held", "closing")) < 2, f
+        seen = [s for s in seen if s[0] != "lifezone_place_zone"]
         # A new zone was opened just before.
         assert f["verdict"] != 1 or zs and now[z] == OPEN, f
     elif event == "lifezone_victim":
         assert z < zones and now.get(z, FULL) == FULL and 0 < f["valid"] <= cap and f["age"] > 0, f
+        assert z in shown("lifezone_victim_zone", f["of"]) and f["free"] <= zones, f
+        seen = [s for s in seen if s[0] != "lifezone_victim_zone"]
+    elif event == "lifezone_reset":
+        assert now.get(z, f["state"]) == f["state"] in (OPEN, FULL) and f["due"] < 2, f
+    elif "zone" in f:
+        assert z < zones, f
+        seen.append((event, f))
 for n, c in enumerate(classes):
     same(c + " opens", sum(f["new"] == OPEN and f["class"] == n for f in zs), delta(c + "/opens"))
     same(c + " placed new", sum(f["verdict"] == 1 and f["class"] == n for f in of("place")),
@@ -153,6 +180,10 @@ for n, c in enumerate(classes):
     same(c + " resets", sum(f["new"] == FREE and f["old"] in (OPEN, FULL) and f["class"] == n
                             for f in zs), delta(c + "/resets"))
 same("resets", sum(f["new"] == FREE for f in zs), delta("resets_user", "resets_gc", "resets_meta"))
+same("due to be reset", sum(f["due"] for f in of("reset")), delta("resets_user", "resets_gc"))
+for e in "place_zone", "victim_zone", "reset":
+    print(len(of(e)), e)
+    assert of(e), "no lifezone_" + e
 for s in "open", "full", "meta", "bad":
     n = states.index(s)
     same("more " + s, sum((f["new"] == n) - (f["old"] == n) for f in zs), delta("zones_" + s))

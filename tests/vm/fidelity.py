@@ -1,0 +1,129 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# One load for the module and for the simulator, as CSV (lifezone sim --load trace:FILE):
+#
+#   fidelity.py make BLOCKS SEED FILLS >CSV     to write the blocks there are so many times
+#   fidelity.py play CSV DEVICE ZONES           to a device, with pauses while fewer zones are free
+#
+# What is made: a log (short, overwritten in turn), files (medium to extreme, written in pieces,
+# several at a time, discarded when they make room for others) and overwrites at random, of which
+# some blocks get most (no hint, and long). It is played in order, one request at a time.
+#
+# Most is at random on purpose: where little is copied but what a few files left behind, one
+# block more in the load can change the copies by a tenth, in the simulator as in the module.
+#   fidelity.py compare COUNTERS BOUND CSV WORD...
+#                                               counters of the module with those of "lifezone sim"
+import fcntl, json, mmap, os, random, stat, struct, subprocess, sys, time
+
+BLOCK = 4096
+BLKDISCARD = 0x1277
+F_SET_RW_HINT = 1036
+RUNS = 4
+SHORT, MEDIUM, LONG, EXTREME = 2, 3, 4, 5
+
+def make(blocks, seed, fills):
+    rnd = random.Random(seed)
+    log, small, piece = blocks // 20, blocks // 32 * 16, 32
+    files = (blocks - log - small) // 64
+    at = lambda f: log + small + f * 64
+    free, kept = list(range(files)), {MEDIUM: [], LONG: [], EXTREME: []}
+    keep = {MEDIUM: files // 8, LONG: files // 4, EXTREME: files // 2}
+    begun = {}    # by class: the file that is written, and how much of it is
+    todo, head = fills * blocks, 0
+
+    def say(op, lba, n, hint):
+        nonlocal todo
+        print("0,%s,%d,%d,%d" % (op, lba * BLOCK, n * BLOCK, hint))
+        todo -= n * (op == "write")
+
+    for lba in range(0, small, 16):
+        say("write", log + lba, 16, 0)
+    while todo > 0:
+        what = rnd.random()
+        if what < 0.12:
+            n = min(8, log - head)
+            say("write", head, n, SHORT)
+            head = (head + n) % log
+            continue
+        if what < 0.95:
+            lba = int(small // 16 * rnd.random() ** 2) * 16
+            say("write", log + lba, 16, LONG if lba // 16 % 4 == 3 else 0)
+            continue
+        hint = MEDIUM if what < 0.975 else LONG if what < 0.99 else EXTREME
+        if hint not in begun:
+            if len(kept[hint]) >= keep[hint] or not free:
+                of = hint if kept[hint] else max(kept, key=lambda h: len(kept[h]))
+                # The oldest most often go first.
+                gone = kept[of].pop(int(len(kept[of]) * rnd.random() ** 3))
+                for half in 0, 32:
+                    say("discard", at(gone) + half, 32, 0)
+                free.append(gone)
+            begun[hint] = free.pop(rnd.randrange(len(free))), 0
+        f, done = begun[hint]
+        say("write", at(f) + done, piece, hint)
+        begun[hint] = f, done + piece
+        if done + piece == 64:
+            kept[hint].append(begun.pop(hint)[0])
+
+# What is written directly has the hint of the device node's inode: a node for each.
+def node(device, hint):
+    name = "/tmp/lz/hint.%d" % hint
+    os.mknod(name, 0o600 | stat.S_IFBLK, os.stat(device).st_rdev)
+    fd = os.open(name, os.O_RDWR | os.O_DIRECT)
+    os.unlink(name)
+    fcntl.fcntl(fd, F_SET_RW_HINT, struct.pack("Q", hint))
+    return fd
+
+def play(csv, device, enough):
+    fds = [node(device, hint) for hint in range(6)]
+    data = mmap.mmap(-1, 64 * BLOCK)
+    data.write(os.urandom(64 * BLOCK))
+    view = memoryview(data)
+    free = os.open("/sys/dev/block/%d:%d/lifezone/zones_free" % (
+        os.major(os.stat(device).st_rdev), os.minor(os.stat(device).st_rdev)), os.O_RDONLY)
+    for n, line in enumerate(open(csv)):
+        # GC that is behind is let catch up: in the simulator it takes no time.
+        for _ in range(20):
+            if n % 4 or int(os.pread(free, 16, 0)) >= enough:
+                break
+            time.sleep(0.005)
+        _, op, offset, length, hint = line.split(",")
+        offset, length = int(offset), int(length)
+        if op == "discard":
+            fcntl.ioctl(fds[0], BLKDISCARD, struct.pack("QQ", offset, length))
+        elif os.pwrite(fds[int(hint)], view[:length], offset) != length:
+            raise OSError("short write at %d" % offset)
+
+# What the simulator counts: the mean of runs that differ by a few blocks written twice, as the
+# figures of one run are those of many that are as good.
+def simulate(csv, words):
+    load, runs = open(csv).read().split("\n"), []
+    for n in range(RUNS):
+        with open(csv + ".run", "w") as f:
+            f.write("\n".join(load[:2000] + load[2000:2000 + n] + load[2000:]))
+        said = subprocess.run(["lifezone", "sim", "--json", "--load", "trace:%s.run" % csv, *words],
+                              check=True, stdout=subprocess.PIPE)
+        runs += json.loads(said.stdout)
+    return {k: sum(r[k] for r in runs) / RUNS for k in runs[0] if isinstance(runs[0][k], int)}
+
+# Is one of the module's counters, a line for each, further from that than @bound? Of finishes, in
+# parts of all zones that were closed: with little room whose turn it is decides.
+def compare(module, bound, csv, words):
+    m = dict(line.split(maxsplit=1) for line in open(module).read().split("\n") if " " in line)
+    s, wrong = simulate(csv, words), False
+    for what, ours, names in (("copied blocks", "copied_blocks", ["gc_copied_blocks"]),
+                              ("resets", "erased_zones", ["resets_user", "resets_gc"]),
+                              ("finishes", "finished_zones", ["finishes_mismatch"])):
+        n, of = sum(int(m[k]) for k in names), s["erased_zones" if "finish" in ours else ours]
+        off = (n - s[ours]) / of
+        wrong |= abs(off) > bound
+        print("%-14s module %7d  simulator %9.1f  off by %+.4f" % (what, n, s[ours], off))
+    return wrong
+
+if sys.argv[1] == "make":
+    make(*map(int, sys.argv[2:5]))
+elif sys.argv[1] == "play":
+    play(sys.argv[2], sys.argv[3], int(sys.argv[4]))
+else:
+    sys.exit(compare(sys.argv[2], float(sys.argv[3]), sys.argv[4], sys.argv[5:]))

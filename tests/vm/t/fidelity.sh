@@ -1,0 +1,106 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# proves: the simulator decides as the module does, and the two count alike
+# vm: VM_ZNS=none VM_MEM=3G
+# timeout: 400
+#
+# One load goes to the module and to "lifezone sim". Each decision that the module's tracepoints
+# tell is taken once more by the simulator (--follow); and what the two have counted over the
+# whole load is compared. Documentation/placement.rst has the figures.
+. tests/vm/lib.sh
+
+trace=/sys/kernel/tracing
+[ -d $trace/events ] || mount -t tracefs tracefs $trace
+[ -d $trace/events/lifezone ] || fail "no tracepoints"
+# On which processor something was traced must not matter.
+echo global >$trace/trace_clock
+echo 65536 >$trace/buffer_size_kb
+events=(zone_state place_zone place victim_zone victim reset)
+# trace_on 0|1
+trace_on() {
+	local e
+	for e in "${events[@]}"; do echo "$1" >"$trace/events/lifezone/lifezone_$e/enable"; done
+}
+
+# geometry DEV OPEN: in words for sim: of all zones, and of those that data may have
+geometry() {
+	lifezone dump --json "$1" super >"$W/super" || return 1
+	python3 - "$W/super" "$2" <<'PY'
+import json, sys
+s, budget = json.load(open(sys.argv[1])), int(sys.argv[2])
+cap, zones, root, gc = s["zone_cap"], s["nr_zones"], 2, s["gc_zones"]
+# A block of 502 is a summary; open are one root zone, and one or two of the log (core/setup.c);
+# GC begins with three zones more than are its own (core/relocate.c).
+common = "--zone-cap %d --blocks %d --max-open %d --gc-start %d --reserve %d" % (
+    cap - -(-cap // 502), s["logical_blocks"], budget - 1 - (2 if budget >= 6 else 1), gc + 3, gc)
+print("--zones", zones, common)
+print("--zones", zones - root - s["meta_zones"], common)
+PY
+}
+
+# same BOUND POLICY [KEY VALUE...]: on a drive of its own
+same() {
+	local bound=$1 policy=$2 dev start f o=()
+	shift
+	note "$*"
+	dev=$(make_nullb size=160 zone_size=1 zone_max_open=24 zone_max_active=24) || fail "no drive"
+	must lz_format --quiet "$dev"
+	must lz_create f "$dev" policy "$@"
+	geometry "$dev" "$(lz_sysfs f zone_budget)" >"$W/geometry" || fail "no geometry"
+	{ read -r -a all; read -r -a data; } <"$W/geometry"
+	start=$(($(lz_sysfs f zones_low_water) + 2))
+	[ -s "$W/csv" ] ||
+		must tests/vm/fidelity.py make "$(lz_sysfs f logical_blocks)" 1 5 >"$W/csv"
+	echo >$trace/trace
+	trace_on 1
+	must tests/vm/fidelity.py play "$W/csv" /dev/mapper/f $start
+	must dmsetup message f 0 commit
+	trace_on 0
+	mustnt grep -E '^(overrun|dropped events|commit overrun): [1-9]' $trace/per_cpu/cpu*/stats
+	cat $trace/trace >"$W/trace"
+	for f in gc_copied_blocks resets_user resets_gc finishes_mismatch user_written_blocks; do
+		echo "$f $(lz_sysfs f $f)"
+	done >"$W/module"
+	must lz_remove f
+	lz_check "$dev" >/dev/null
+	nullb_remove "$dev"
+
+	shift
+	while [ $# -gt 0 ]; do
+		[ "$1" = max_open ] || o+=(--opt "$1=$2")
+		shift 2
+	done
+	follow=(lifezone sim --policy "$policy" "${o[@]}" "${all[@]}" --json --follow)
+	"${follow[@]}" "$W/trace" >"$W/followed" 2>"$W/differ" ||
+		fail "$(wc -l <"$W/differ") decisions differ: $(head -3 "$W/differ")"
+	tr -d '\n' <"$W/followed"; echo
+	python3 - "$W/followed" <<'PY' || fail "too few decisions"
+import json, sys
+f = json.load(open(sys.argv[1]))
+sys.exit(not (f["placements"] > 500 and f["victims"] > 200 and f["resets"] > 200))
+PY
+	must tests/vm/fidelity.py compare "$W/module" "$bound" "$W/csv" --policy "$policy" \
+		"${o[@]}" "${data[@]}"
+}
+
+# differs PATTERN SED WORD...: the trace, changed so, or followed so, is found out
+differs() {
+	local pattern=$1
+	sed "$2" "$W/trace" >"$W/changed"
+	shift 2
+	mustnt "${follow[@]}" "$W/changed" "$@" >/dev/null 2>"$W/differ"
+	grep -q "$pattern" "$W/differ" || fail "not found out: $pattern"
+}
+
+same 0.02 zenfs reset eager
+note "and it is found out if they do not"
+differs 'place: ' '' --opt gc_isolation=initial
+differs 'victim: ' '' --opt victim=greedy
+differs 'line .*reset: ' 's/\(lifezone_reset: .* full -> \)due/\1left/'
+differs 'line .*place: ' '0,/lifezone_place: .* -> new/s/ -> new/ -> use/'
+differs 'line .*victim: ' 's/\(lifezone_victim: [0-9,]* zone \)\([0-9]*\)/\11\2/'
+differs 'which nobody decided' '/lifezone_reset: .*due/d'
+mustnt tests/vm/fidelity.py compare "$W/module" 0.02 "$W/csv" --policy one "${data[@]}"
+same 0.02 sla reset adaptive gc_isolation initial
+same 0.02 adaptive reset adaptive
+same 0.05 wla finish mismatch max_open 6
