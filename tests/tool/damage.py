@@ -620,7 +620,7 @@ FEATURES = {"super": 2, "newest": 2, "leaf": 1, "ztab": 1, "journal": 1, "link":
 MOST_WORLDS = 40
 
 
-def pool(lzcrash, folder, seed, worlds):
+def pool(tool, lzcrash, folder, seed, worlds):
     missing = set(FEATURES)
     for world in range(MOST_WORLDS):
         if world >= worlds and not missing:
@@ -631,7 +631,9 @@ def pool(lzcrash, folder, seed, worlds):
             if not os.path.basename(path).startswith(f"world-{world}-"):
                 continue
             img = Image(path)
-            has = {f for f, n in FEATURES.items() if len(getattr(img, f)) >= n}
+            # Only what is sound is damaged, to see what comes of that.
+            has = {f for f, n in FEATURES.items() if len(getattr(img, f)) >= n} \
+                if sound(tool, path) else set()
             if world >= worlds and not has & missing:
                 for end in ("", ".zones", ".allowed"):
                     os.unlink(path + end)
@@ -720,7 +722,7 @@ def at_random(tool, folder, seed, times):
 
 if __name__ == "__main__":
     if sys.argv[1:2] == ["pool"]:
-        sys.exit(pool(*sys.argv[2:5], int(sys.argv[5])) > 0)
+        sys.exit(pool(*sys.argv[2:6], int(sys.argv[6])) > 0)
     if sys.argv[1:2] == ["deep"]:
         sys.exit(deep(*sys.argv[2:6]))
     if sys.argv[1:2] == ["table"]:
