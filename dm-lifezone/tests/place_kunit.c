@@ -318,7 +318,7 @@ static const struct row rows[] = {
 	{ "reserve: GC as ever", SLA, GC, PERS, NEVER, 'M', RESERVE, "S Mg", USE, 1 },
 	{ "reserve: GC takes what it can get", SLA, GC, PERS, NEVER, 'M', RESERVE, "S", FALL, 0 },
 
-	/* --- wait: only where nothing else is possible --- */
+	/* --- wait: where nothing else is possible, or a new zone soon --- */
 	{ "wait: all open zones are full", WLA, USER, PERS, NEVER, 'M', SPENT, "M0 L0", WAIT, 0 },
 	{ "wait: none open, none may be", WLA, USER, PERS, NEVER, 'M', SCARCE, "", WAIT, 0 },
 	{ "wait: none open, gc", WLA, GC, INIT, MISM, 'M', SPENT, "", WAIT, 0 },

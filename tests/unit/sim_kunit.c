@@ -444,55 +444,53 @@ static void sim_perfect_classes(struct kunit *test)
 
 #define FILE_LBA(f)	((f) * 100)
 
-/* Files of a store, written and discarded in this order, and in which zone each is at the end. */
+/* Files of a store in the order they are written, and in which zone each begins. */
 static const struct {
-	u32 n;			/* blocks written, or, of a file that is gone, discarded */
-	bool gone;
-	u32 file;
+	u32 n;			/* blocks */
 	struct sim_keys keys;
+	u32 inputs[3];		/* of the merge that writes it, by place in this table, from 1 on */
 	u32 zone;		/* by order of first use */
-} caza_steps[] = {
-	{ 10, false, 1, { 1, 0, 100 }, 0 },	/* the first: a new zone */
-	{ 20, false, 2, { 1, 100, 200 }, 1 },	/* no keys in common: a new one */
-	{ 10, false, 3, { 2, 50, 80 }, SIM_NOWHERE },	/* with 1 */
-	{ 5, false, 4, { 2, 90, 200 }, 1 },	/* with 2, which has more than 1 */
-	{ 5, false, 5, { 4, 0, 200 }, 2 },	/* two levels away: a new one */
-	{ 8, false, 6, { 1, 0, 100 }, 0 },	/* with 3 rather than 4 */
-	{ 10, true, 3, {}, SIM_NOWHERE },
-	{ 4, false, 7, { 3, 60, 70 }, 2 },	/* 3 is gone, and 5 is next */
-	{ 4, false, 8, { 3, 300, 400 }, 3 },	/* nothing: a new one, the last that may be open */
-	{ 4, false, 9, { 2, 500, 600 }, 2 },	/* as in ZenFS: of a longer life than LONG */
+} caza_files[] = {
+	{ 10, { 1, 0, 100 }, {}, 0 },	/* the first: a new zone */
+	{ 20, { 3, 100, 200 }, {}, 1 },	/* nothing speaks for any: a new one */
+	{ 10, { 2, 50, 80 }, {}, 0 },	/* with 1 */
+	{ 5, { 2, 90, 200 }, {}, 1 },	/* with 2, which has more than 1 */
+	{ 5, { 5, 0, 200 }, {}, 2 },	/* two levels away: a new one */
+	{ 8, { 1, 0, 100 }, {}, 0 },	/* with 3 rather than 4 */
+	{ 6, { 1, 300, 400 }, {}, 0 },	/* where most of the first levels is */
+	{ 8, { 3, 300, 400 }, {}, 1 },	/* near 2 */
+	{ 8, { 5, 500, 600 }, {}, 2 },	/* near 5 */
+	{ 9, { 2, 0, 100 }, { 1, 3, 6 }, 1 },	/* not with what dies for it, but near 4 */
+	{ 4, { 7, 0, 10 }, {}, 3 },	/* nothing: a new one, the last that may be open */
+	{ 4, { 9, 0, 10 }, {}, 2 },	/* as in ZenFS: of a longer life than LONG */
 };
 
 static void sim_caza_files(struct kunit *test)
 {
 	struct sim *s = start(test, &sim_caza);
-	u32 seen[8], n = 0, i, j, at;
+	u32 seen[8], inputs[3], n = 0, i, j, at;
 
-	for (i = 0; i < ARRAY_SIZE(caza_steps); i++) {
-		for (at = 0; at < caza_steps[i].n; at++) {
+	for (i = 0; i < ARRAY_SIZE(caza_files); i++) {
+		u32 nr = 0;
+
+		for (; nr < ARRAY_SIZE(inputs) && caza_files[i].inputs[nr]; nr++)
+			inputs[nr] = caza_files[i].inputs[nr];
+		for (at = 0; at < caza_files[i].n; at++) {
 			s->req = (struct sim_req){
-				.lba = FILE_LBA(caza_steps[i].file) + at, .n = 1,
-				.discard = caza_steps[i].gone,
-				.class = caza_steps[i].keys.level > 3 ? LZ_CLASS_EXTREME :
+				.lba = FILE_LBA(i) + at, .n = 1,
+				.class = caza_files[i].keys.level == 5 ? LZ_CLASS_EXTREME :
 					LZ_CLASS_LONG,
-				.file = caza_steps[i].file, .keys = caza_steps[i].keys,
+				.file = i + 1, .keys = caza_files[i].keys,
+				.inputs = inputs, .nr_inputs = nr,
 			};
 			KUNIT_ASSERT_EQ(test, sim_request(s), 0);
 		}
-	}
-	for (i = 0; i < ARRAY_SIZE(caza_steps); i++) {
-		u32 addr = s->map[FILE_LBA(caza_steps[i].file)];
-
-		if (addr == SIM_NOWHERE) {
-			KUNIT_EXPECT_EQ(test, caza_steps[i].zone, SIM_NOWHERE);
-			continue;
-		}
-		for (j = 0; j < n && seen[j] != sim_zone_of(s, addr); j++)
+		at = sim_zone_of(s, s->map[FILE_LBA(i)]);
+		for (j = 0; j < n && seen[j] != at; j++)
 			;
 		if (j == n)
-			seen[n++] = sim_zone_of(s, addr);
-		KUNIT_EXPECT_EQ(test, j, caza_steps[i].zone);
+			seen[n++] = at;
+		KUNIT_EXPECT_EQ_MSG(test, j, caza_files[i].zone, "(file %u)", i + 1);
 	}
 	KUNIT_EXPECT_PTR_EQ(test, sim_check(s), NULL);
 }

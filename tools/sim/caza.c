@@ -5,11 +5,14 @@
  *
  * A merge reads a file and those of the next level whose keys overlap with it; all of them die
  * at the same time, whatever their levels. So a file goes to the open zone that holds most of the
- * files whose keys overlap with its own, one level above or below; to a new zone if there is none;
- * and if none may be opened, or nothing is known of the keys, by ZenFS's rule, as does what GC
- * moves.
+ * files whose keys overlap with its own, one level above or below; if there is none, to that
+ * which holds most of levels 0 and 1 if it is of one of these, or else to that of the file of its
+ * own level that is nearest by key; and failing that to a new zone. Files that are being merged
+ * do not count, as they are about to die. If no zone may be opened, or nothing is known of the
+ * keys, it is by ZenFS's rule, as is what GC moves.
  */
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include "sim.h"
 
@@ -36,15 +39,25 @@ struct parts {
 };
 
 /**
+ * struct caza_file - a file
+ * @keys: in it
+ * @merged: it is about to die
+ */
+struct caza_file {
+	struct sim_keys keys;
+	bool merged;
+};
+
+/**
  * struct caza - state
- * @keys: by file
+ * @of: by file
  * @files: so many
  * @file: by logical block, that it is of
  * @zone: by zone
  * @stream: by stream, the file it writes
  */
 struct caza {
-	struct sim_keys *keys;
+	struct caza_file *of;
 	u32 files;
 	u32 *file;
 	struct parts *zone;
@@ -73,7 +86,7 @@ static void caza_exit(struct sim *s)
 		free(c->zone[i].part);
 	free(c->zone);
 	free(c->file);
-	free(c->keys);
+	free(c->of);
 }
 
 /* Twice as much memory for @n elements, or what there was. */
@@ -128,16 +141,37 @@ static void caza_dead(struct sim *s, u32 lba, u32 addr)
 		*p = z->part[--z->n];
 }
 
-/* How much @z holds that is to be merged with files of @k. */
-static u32 overlap(const struct caza *c, const struct parts *z, const struct sim_keys *k)
+/*
+ * What speaks for a zone: blocks of files that are to be merged with @k; else those of levels 0
+ * and 1; else how near keys of the same level are.
+ */
+enum reason { MERGED_WITH, FIRST_LEVELS, NEAR, NR_REASONS };
+
+static double speaks(enum reason why, const struct sim_keys *o, const struct sim_keys *k, u32 n)
 {
-	u32 sum = 0, i;
+	switch (why) {
+	case MERGED_WITH:
+		return abs((int)o->level - (int)k->level) == 1 && o->from < k->to &&
+			o->to > k->from ? n : 0;
+	case FIRST_LEVELS:
+		return k->level <= 1 && o->level <= 1 ? n : 0;
+	default:
+		return k->level > 1 && o->level == k->level ?
+			1 / (1 + fmax(fmax(o->from - k->to, k->from - o->to), 0)) : 0;
+	}
+}
+
+static double score(const struct caza *c, enum reason why, const struct parts *z,
+		    const struct sim_keys *k)
+{
+	double sum = 0;
+	u32 i;
 
 	for (i = 0; i < z->n; i++) {
-		const struct sim_keys *o = &c->keys[z->part[i].file];
+		const struct caza_file *o = &c->of[z->part[i].file];
+		double more = o->merged ? 0 : speaks(why, &o->keys, k, z->part[i].n);
 
-		if (abs((int)o->level - (int)k->level) == 1 && o->from < k->to && o->to > k->from)
-			sum += z->part[i].n;
+		sum = why == NEAR ? fmax(sum, more) : sum + more;
 	}
 	return sum;
 }
@@ -145,24 +179,41 @@ static u32 overlap(const struct caza *c, const struct parts *z, const struct sim
 static u32 caza_choose(struct sim *s, u32 stream)
 {
 	struct caza *c = s->priv;
-	u32 best = SIM_NOWHERE, most = 0, i;
+	u32 best = SIM_NOWHERE, i;
+	enum reason why;
 
 	if (sim_is_gc(stream) || !c->stream[stream])
 		return sim_choose(s, stream);
-	for (i = 0; i < s->setup.zones; i++) {
-		u32 sum;
+	for (why = 0; why < NR_REASONS && best == SIM_NOWHERE; why++) {
+		double most = 0;
 
-		if (!sim_shared(s, i) || sim_is_gc(s->z[i].stream))
-			continue;
-		sum = overlap(c, &c->zone[i], &c->keys[c->stream[stream]]);
-		if (sum > most) {
-			most = sum;
-			best = i;
+		for (i = 0; i < s->setup.zones; i++) {
+			double sum;
+
+			if (!sim_shared(s, i) || sim_is_gc(s->z[i].stream))
+				continue;
+			sum = score(c, why, &c->zone[i], &c->of[c->stream[stream]].keys);
+			if (sum > most) {
+				most = sum;
+				best = i;
+			}
 		}
 	}
 	if (best != SIM_NOWHERE)
 		return best;
 	return sim_may_open(s, false) ? sim_open(s, stream) : sim_choose(s, stream);
+}
+
+/* The next file that @stream writes. */
+static void caza_begun(struct caza *c, u32 stream, const struct sim_req *req)
+{
+	u32 i;
+
+	c->of = grow(c->of, &c->files, req->file + 1, sizeof(*c->of));
+	c->of[req->file] = (struct caza_file){ .keys = req->keys };
+	for (i = 0; i < req->nr_inputs; i++)
+		c->of[req->inputs[i]].merged = true;
+	c->stream[stream] = req->file;
 }
 
 static u32 caza_user(struct sim *s, u32 lba, u32 old)
@@ -179,9 +230,7 @@ static u32 caza_user(struct sim *s, u32 lba, u32 old)
 	stream = sim_writer(s->req.writer, s->req.class);
 	if (c->stream[stream] == file)
 		return stream;
-	c->keys = grow(c->keys, &c->files, file + 1, sizeof(*c->keys));
-	c->keys[file] = s->req.keys;
-	c->stream[stream] = file;
+	caza_begun(c, stream, &s->req);
 	s->open[stream] = SIM_NOWHERE;
 	return stream;
 }

@@ -176,6 +176,18 @@ double sim_victim(const struct sim *s, u32 zone, enum lz_victim how, int rate)
 	return lz_victim_score(how, z->valid, s->setup.cap, sim_clock(s) - z->written, rate);
 }
 
+/* Zones there would be of all that may still be written, as ZenFS reckons space. */
+static double room(const struct sim *s)
+{
+	u64 n = 0;
+	u32 i;
+
+	for (i = 0; i < SIM_OPEN_MAX; i++)
+		if (s->slot[i] != SIM_NOWHERE)
+			n += s->setup.cap - s->z[s->slot[i]].wp;
+	return s->nr_free + (double)n / s->setup.cap;
+}
+
 /* How many valid blocks a victim may have, and one more. */
 static u32 most_valid(const struct sim *s)
 {
@@ -184,7 +196,7 @@ static u32 most_valid(const struct sim *s)
 
 	if (!a->gc_slope || s->nr_free < SIM_RESERVE)
 		return a->cap;
-	part = a->gc_slope * ((double)a->gc_start - s->nr_free) / a->zones;
+	part = a->gc_slope * (a->gc_start - room(s)) / a->zones;
 	return part < 1 ? part * a->cap : a->cap;
 }
 
@@ -252,9 +264,16 @@ static void answered(struct sim_time *t)
 	t->asked = t->now;
 }
 
+static bool clean_due(const struct sim *s)
+{
+	if (s->setup.gc_slope)
+		return s->nr_free < SIM_RESERVE || room(s) < s->setup.gc_start;
+	return s->nr_free < s->setup.gc_start;
+}
+
 static void clean_enough(struct sim *s)
 {
-	while (s->nr_free < s->setup.gc_start && !s->broken && clean(s))
+	while (clean_due(s) && !s->broken && clean(s))
 		;
 }
 

@@ -87,8 +87,9 @@ const char *const load_docs[] = {
 	"lsm[:M[:LIVE[:HINTS]]]  leveled store: multiplier (10), per cent in use (75), none, files",
 	"                or blocks: its hints left out, or shuffled",
 	"trace:FILE      of blkparse, a log of fio's, or CSV: time,op,offset,length[,hint]",
-	"fill[:M[:BLOCKS[:drawn][:HINTS]]]  such a store filled from nothing: BLOCKS put (half of",
-	"                them), no key twice; drawn: each key one of as many, at random",
+	"fill[:M[:BLOCKS[:drawn][:merges=N][:HINTS]]]  such a store filled from nothing: BLOCKS put",
+	"                (half of them), no key twice; drawn: each key one of as many, at random; N",
+	"                merges (1) at a time",
 	"mix:LOAD+LOAD   loads with as many blocks each, at the same time",
 	"turns:LOAD+LOAD and one after the other, each for one fill of all blocks",
 	NULL
@@ -306,7 +307,7 @@ static struct lsm *lsm_named(const char *text, u32 blocks, u64 seed, const char 
 		[LSM_BLOCKS] = ":blocks",
 	};
 	bool fill = *text == 'f';
-	struct lsm_setup setup = { .blocks = blocks, .multiplier = 10, .seed = seed };
+	struct lsm_setup setup = { .blocks = blocks, .multiplier = 10, .merges = 1, .seed = seed };
 	double number = fill ? blocks / 2 : 75;
 	const char *at = text + strlen(fill ? "fill" : "lsm");
 	char *end;
@@ -324,9 +325,15 @@ static struct lsm *lsm_named(const char *text, u32 blocks, u64 seed, const char 
 		setup.drawn = true;
 		at += 6;
 	}
-	*why = fill ? "fill:2 to fill:100, :1 to all BLOCKS put, :drawn, :none, :files or :blocks" :
+	if (fill && !strncmp(at, ":merges=", 8)) {
+		setup.merges = strtoul(at + 8, &end, 10);
+		at = end;
+	}
+	*why = fill ? "fill:2 to fill:100, :1 to all BLOCKS put, :drawn, :merges=1 to 16, :none, :files "
+		"or :blocks" :
 		"lsm:2 to lsm:100, :10 to :90 per cent in use, :none, :files or :blocks";
-	if (!(setup.multiplier >= 2 && setup.multiplier <= 100) ||
+	if (!(setup.multiplier >= 2 && setup.multiplier <= 100) || !setup.merges ||
+	    setup.merges > LSM_MERGES ||
 	    !(number >= (fill ? 1 : 10) && number <= (fill ? blocks : 90)))
 		return NULL;
 	setup.live = number / 100;

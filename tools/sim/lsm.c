@@ -14,8 +14,9 @@
  * a merge writes what is left of two evenly filled ranges without doubles. A store that is
  * updated has the last level filled first, with every key once, and the others then; its
  * levels are as large as the last one makes them. One that is filled from nothing has those of
- * RocksDB's defaults, from 256 MiB on, and the last of them takes whatever comes; there is one
- * merge at a time then and puts wait for level 0 alone, so that levels outgrow their targets.
+ * RocksDB's defaults, from 256 MiB on, and the last of them takes whatever comes; unless said
+ * otherwise there is one merge at a time then, and puts wait for level 0 alone, so that levels
+ * outgrow their targets.
  *
  * Files are given their blocks by next fit, in one piece where there is room, as file systems
  * do that are told the size before.
@@ -33,10 +34,10 @@
 #define L0_STOP		8u	/* and at which puts wait */
 #define PUTS_STOP	1.1	/* and a level, as a part of its target */
 #define FILL_L0_STOP	36u	/* when a store is filled; for levels puts do not wait then */
-#define MERGES		4u	/* at a time; one when a store is filled */
-#define JOBS		(MERGES + 2)	/* the flush and the WAL */
-#define FLUSH		MERGES
-#define WAL		(MERGES + 1)
+#define MERGES		4u	/* at a time, when a store is updated */
+#define JOBS		(LSM_MERGES + 2)	/* the flush and the WAL */
+#define FLUSH		LSM_MERGES
+#define WAL		(LSM_MERGES + 1)
 #define TURN		16u	/* blocks a job writes before another does */
 #define HINTS_SEEN	256u
 
@@ -68,11 +69,17 @@ struct file {
  * struct job - what writes files
  * @out: files it writes
  * @level: for these
+ * @inputs: numbers of those it reads
+ * @nr_inputs: how many
+ * @inputs_size: for so many there is memory
  * @active: there is something to write
  */
 struct job {
 	struct file *out;
 	u32 level;
+	u32 *inputs;
+	u32 nr_inputs;
+	u32 inputs_size;
 	bool active;
 };
 
@@ -298,6 +305,23 @@ static bool unread(const struct lsm *t, u32 level, double from, double to)
 	return true;
 }
 
+/* @j is to read @f. False: no memory. */
+static bool job_reads(struct job *j, struct file *f)
+{
+	u32 size = j->inputs_size ? 2 * j->inputs_size : 16, *p;
+
+	if (j->nr_inputs == j->inputs_size) {
+		p = realloc(j->inputs, size * sizeof(*p));
+		if (!p)
+			return false;
+		j->inputs = p;
+		j->inputs_size = size;
+	}
+	j->inputs[j->nr_inputs++] = f->number;
+	f->reader = j;
+	return true;
+}
+
 /* Merges @upper of @above, or all of level 0, into the next level. False: no room for it. */
 static bool merge(struct lsm *t, struct job *j, u32 above, struct file *upper)
 {
@@ -305,11 +329,13 @@ static bool merge(struct lsm *t, struct job *j, u32 above, struct file *upper)
 	double a = from, b = to, missing = 1, n, below = 0, width = 0;
 	struct file *f;
 
+	j->nr_inputs = 0;
 	for (f = t->level[above]; f; f = f->next) {
 		if (upper && f != upper)
 			continue;
 		missing *= 1 - fmin(f->n / (f->to - f->from), 1);
-		f->reader = j;
+		if (!job_reads(j, f))
+			return false;
 	}
 	n = (to - from) * (1 - missing);
 	for (f = t->level[above + 1]; f; f = f->next) {
@@ -319,7 +345,8 @@ static bool merge(struct lsm *t, struct job *j, u32 above, struct file *upper)
 		width += f->to - f->from;
 		from = fmin(from, f->from);
 		to = fmax(to, f->to);
-		f->reader = j;
+		if (!job_reads(j, f))
+			return false;
 	}
 	/* Keys of the upper ones that are below, too. */
 	if (width)
@@ -504,6 +531,8 @@ bool lsm_next(struct lsm *t, struct sim_req *req)
 		req->last = f->at == f->n;
 		req->file = f->number;
 		req->keys = (struct sim_keys){ j->level, f->from, f->to };
+		req->inputs = j->inputs;
+		req->nr_inputs = j->nr_inputs;
 	}
 	if (f->at == f->n && !f->next) {
 		all = j->out;
@@ -546,7 +575,7 @@ static bool levels_filled(struct lsm *t, const struct lsm_setup *setup)
 
 	t->keys = setup->puts * (setup->drawn ? 1 : 1e6);
 	t->puts = setup->puts;
-	t->merges = 1;
+	t->merges = setup->merges;
 	t->l0_stop = FILL_L0_STOP;
 	t->puts_stop = INFINITY;
 	t->levels = FILL_LEVELS;
@@ -586,8 +615,10 @@ void lsm_free(struct lsm *t)
 		return;
 	for (i = 0; i < LEVELS; i++)
 		files_free(t->level[i]);
-	for (i = 0; i < JOBS; i++)
+	for (i = 0; i < JOBS; i++) {
 		files_free(t->job[i].out);
+		free(t->job[i].inputs);
+	}
 	files_free(t->dying);
 	file_free(t->full);
 	file_free(t->flushed);

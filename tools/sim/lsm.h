@@ -13,6 +13,8 @@ enum lsm_hints {
 	LSM_BLOCKS,		/* shuffled, block by block */
 };
 
+#define LSM_MERGES	16u	/* at a time, at most */
+
 struct lsm;
 
 /**
@@ -22,6 +24,7 @@ struct lsm;
  * @live: part of the blocks that its files fill; updates without end
  * @puts: or 0; then @live says nothing: blocks put into it, empty at first
  * @drawn: each key drawn from as many; else all keys differ
+ * @merges: at a time, with @puts
  * @hints: what becomes of its hints
  * @seed: of all that is drawn
  */
@@ -31,6 +34,7 @@ struct lsm_setup {
 	double live;
 	u32 puts;
 	bool drawn;
+	u32 merges;
 	enum lsm_hints hints;
 	u64 seed;
 };

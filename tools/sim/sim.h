@@ -17,7 +17,7 @@
 #include "../../dm-lifezone/core/policy.h"
 
 #define SIM_NOWHERE	(~0u)
-#define SIM_STREAMS	256u	/* a policy may have */
+#define SIM_STREAMS	512u	/* a policy may have */
 #define SIM_OPEN_MAX	64u	/* zones open */
 #define SIM_RESERVE	4u	/* zones free without which GC takes any victim */
 
@@ -47,6 +47,8 @@ struct sim_keys {
  * @last: it is the last block of it
  * @file: a number no other file has, or 0: nothing is known of it
  * @keys: and what is in it
+ * @inputs: files that die when all that is written with it is there; valid until the next request
+ * @nr_inputs: how many
  */
 struct sim_req {
 	u32 lba;
@@ -57,6 +59,8 @@ struct sim_req {
 	bool last;
 	u32 file;
 	struct sim_keys keys;
+	const u32 *inputs;
+	u32 nr_inputs;
 };
 
 /**
@@ -147,7 +151,7 @@ enum sim_zone_state { SIM_FREE, SIM_OPEN, SIM_FULL };
 /**
  * struct sim_zone - a zone
  * @state: enum sim_zone_state
- * @stream: that filled or fills it
+ * @stream: that filled or fills it, below SIM_STREAMS
  * @wp: blocks written
  * @valid: of them, still in use
  * @opened: clock at its first write (blocks)
@@ -157,7 +161,7 @@ enum sim_zone_state { SIM_FREE, SIM_OPEN, SIM_FULL };
  */
 struct sim_zone {
 	u8 state;
-	u8 stream;
+	u16 stream;
 	u32 wp;
 	u32 valid;
 	u64 opened;
@@ -252,7 +256,8 @@ double sim_cost_benefit(struct sim *s, u32 zone);
  * @max_open: zones open at a time
  * @gc_start: GC runs while fewer zones are free
  * @gc_slope: and takes only zones with more garbage, in per cent, than 100 less so many for each
- *	per cent of the zones that are missing, until it has SIM_RESERVE zones left; 0: any
+ *	per cent of the zones that are missing, until it has SIM_RESERVE zones left; what is
+ *	left of open zones counts as free, as in ZenFS; 0: any
  * @reserve: free zones that only GC may open; with it GC begins, goes on and chooses as the
  *	module's does. 0: none
  * @exclusive: files that are written at the same time are not to share a zone
