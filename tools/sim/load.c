@@ -329,8 +329,8 @@ static struct lsm *lsm_named(const char *text, u32 blocks, u64 seed, const char 
 		setup.merges = strtoul(at + 8, &end, 10);
 		at = end;
 	}
-	*why = fill ? "fill:2 to fill:100, :1 to all BLOCKS put, :drawn, :merges=1 to 16, :none, :files "
-		"or :blocks" :
+	*why = fill ?
+		"fill:2 to fill:100, :1 or more, :drawn, :merges=1 to 16, :none, :files, :blocks" :
 		"lsm:2 to lsm:100, :10 to :90 per cent in use, :none, :files or :blocks";
 	if (!(setup.multiplier >= 2 && setup.multiplier <= 100) || !setup.merges ||
 	    setup.merges > LSM_MERGES ||
