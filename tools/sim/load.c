@@ -84,12 +84,13 @@ const char *const load_docs[] = {
 	"guests          files rewritten at random, a tenth MEDIUM with 60 % of the writes, others LONG;",
 	"                now and then others come for a while: SHORT, EXTREME, NONE in turn",
 	"switch          uniform, zipf:0.99 and moving in turns, one for each fill",
-	"lsm[:M[:LIVE[:HINTS]]]  leveled store: multiplier (10), per cent in use (75), none, files",
-	"                or blocks: its hints left out, or shuffled",
+	"lsm[:M[:LIVE[:silent][:HINTS]]]  leveled store: multiplier (10), per cent in use (75);",
+	"                silent: nothing is discarded; none, files or blocks: its hints left out,",
+	"                or shuffled",
 	"trace:FILE      of blkparse, a log of fio's, or CSV: time,op,offset,length[,hint]",
-	"fill[:M[:BLOCKS[:drawn][:merges=N][:HINTS]]]  such a store filled from nothing: BLOCKS put",
-	"                (half of them), no key twice; drawn: each key one of as many, at random; N",
-	"                merges (1) at a time",
+	"fill[:M[:BLOCKS[:drawn][:merges=N]...]]  such a store filled from nothing: BLOCKS put (half",
+	"                of them), no key twice; drawn: each key one of as many, at random; N merges",
+	"                (1) at a time",
 	"mix:LOAD+LOAD   loads with as many blocks each, at the same time",
 	"turns:LOAD+LOAD and one after the other, each for one fill of all blocks",
 	NULL
@@ -299,12 +300,25 @@ static bool named(const char *text, const char *name, double min, double max, do
 	return end > text + n + 1 && !*end && *number >= min && *number <= max;
 }
 
+static bool skip(const char **at, const char *word)
+{
+	size_t n = strlen(word);
+
+	if (strncmp(*at, word, n))
+		return false;
+	*at += n;
+	return true;
+}
+
 /* "lsm" or "fill" with what may follow. */
 static struct lsm *lsm_named(const char *text, u32 blocks, u64 seed, const char **why)
 {
 	static const char *const hints[] = {
 		[LSM_HINTS] = "", [LSM_NONE] = ":none", [LSM_FILES] = ":files",
 		[LSM_BLOCKS] = ":blocks",
+	}, *const allowed[] = {
+		"lsm:2 to lsm:100, :10 to :90 per cent in use, :silent, :none, :files or :blocks",
+		"fill:2 to fill:100, :1 on, :drawn, :merges=1 to 16, :silent, :none, :files, :blocks",
 	};
 	bool fill = *text == 'f';
 	struct lsm_setup setup = { .blocks = blocks, .multiplier = 10, .merges = 1, .seed = seed };
@@ -321,17 +335,13 @@ static struct lsm *lsm_named(const char *text, u32 blocks, u64 seed, const char 
 		number = strtod(at + 1, &end);
 		at = end;
 	}
-	if (fill && !strncmp(at, ":drawn", 6)) {
-		setup.drawn = true;
-		at += 6;
-	}
-	if (fill && !strncmp(at, ":merges=", 8)) {
-		setup.merges = strtoul(at + 8, &end, 10);
+	setup.drawn = fill && skip(&at, ":drawn");
+	if (fill && skip(&at, ":merges=")) {
+		setup.merges = strtoul(at, &end, 10);
 		at = end;
 	}
-	*why = fill ?
-		"fill:2 to fill:100, :1 or more, :drawn, :merges=1 to 16, :none, :files, :blocks" :
-		"lsm:2 to lsm:100, :10 to :90 per cent in use, :none, :files or :blocks";
+	setup.silent = skip(&at, ":silent");
+	*why = allowed[fill];
 	if (!(setup.multiplier >= 2 && setup.multiplier <= 100) || !setup.merges ||
 	    setup.merges > LSM_MERGES ||
 	    !(number >= (fill ? 1 : 10) && number <= (fill ? blocks : 90)))

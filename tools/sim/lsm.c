@@ -97,6 +97,7 @@ struct job {
  * @merges: merges at a time
  * @l0_stop: files of level 0 at which puts wait
  * @puts_stop: and how large a level, as a part of its target
+ * @silent: nothing is said of what is discarded
  * @fill: level that is filled for a beginning; 0: all are
  * @target: of each (blocks)
  * @size: and how much it holds
@@ -127,6 +128,7 @@ struct lsm {
 	u32 merges;
 	u32 l0_stop;
 	double puts_stop;
+	bool silent;
 	u32 fill;
 	double target[LEVELS];
 	u64 size[LEVELS];
@@ -506,9 +508,10 @@ bool lsm_next(struct lsm *t, struct sim_req *req)
 	struct file *f, *all;
 	struct job *j;
 
-	if (t->dying) {
+	while (t->dying) {
 		discard(t, req);
-		return true;
+		if (!t->silent)
+			return true;
 	}
 	if (!jobs_begin(t))
 		return false;
@@ -594,6 +597,7 @@ struct lsm *lsm_new(const struct lsm_setup *setup, const char **why)
 	t->blocks = setup->blocks;
 	t->nr_free = setup->blocks;
 	t->hints = setup->hints;
+	t->silent = setup->silent;
 	if (!(setup->puts ? levels_filled(t, setup) : levels_updated(t, setup))) {
 		*why = "too few blocks for a store like this";
 		lsm_free(t);

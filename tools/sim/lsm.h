@@ -25,6 +25,7 @@ struct lsm;
  * @puts: or 0; then @live says nothing: blocks put into it, empty at first
  * @drawn: each key drawn from as many; else all keys differ
  * @merges: at a time, with @puts
+ * @silent: it discards nothing, and writes over what is gone
  * @hints: what becomes of its hints
  * @seed: of all that is drawn
  */
@@ -35,6 +36,7 @@ struct lsm_setup {
 	u32 puts;
 	bool drawn;
 	u32 merges;
+	bool silent;
 	enum lsm_hints hints;
 	u64 seed;
 };
