@@ -128,19 +128,22 @@ static const struct shown *take(struct shown_list *l, u64 n)
 	return l->e + n;
 }
 
-static void zone_opened(struct follow *f, u32 zone, u32 stream)
-{
-	struct sim_zone *z = &f->s.z[zone];
-
-	*z = (struct sim_zone){ .state = SIM_OPEN, .stream = stream };
-	sim_slot_take(&f->s, zone);
-}
-
 static void zone_left(struct follow *f, u32 zone, u8 state)
 {
 	if (f->s.z[zone].state == SIM_OPEN)
 		sim_slot_give(&f->s, zone);
 	f->s.z[zone].state = state;
+}
+
+/* False: no module has so many open. */
+static bool zone_opened(struct follow *f, u32 zone, u32 stream)
+{
+	zone_left(f, zone, SIM_FREE);
+	if (f->s.nr_open == SIM_OPEN_MAX)
+		return false;
+	f->s.z[zone] = (struct sim_zone){ .state = SIM_OPEN, .stream = stream };
+	sim_slot_take(&f->s, zone);
+	return true;
 }
 
 /* Of the class and state that is said? */
@@ -271,13 +274,14 @@ static bool on_place(struct follow *f, const char *text)
 	f->s.closing = strstr(text + at, " closing");
 	if (see_open(f, open))
 		compare_place(f, stream_of(class_of(class), gc), v, zone);
-	if (v == LZ_PLACE_NEW) {
-		if (f->opening != (u32)zone)
-			differ(f, "place: new zone %d, which was not opened", zone);
-		else
-			zone_opened(f, zone, stream_of(class_of(class), gc));
+	if (v != LZ_PLACE_NEW)
+		return true;
+	if (f->opening == (u32)zone) {
 		f->opening = SIM_NOWHERE;
+		return zone_opened(f, zone, stream_of(class_of(class), gc));
 	}
+	differ(f, "place: new zone %d, which was not opened", zone);
+	f->opening = SIM_NOWHERE;
 	return true;
 }
 
