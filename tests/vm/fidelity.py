@@ -12,8 +12,9 @@
 #
 # Most is at random on purpose: where little is copied but what a few files left behind, one
 # block more in the load can change the copies by a tenth, in the simulator as in the module.
-#   fidelity.py compare COUNTERS BOUND CSV WORD...
-#                                               counters of the module with those of "lifezone sim"
+#   fidelity.py compare COUNTERS[,COUNTERS...] BOUND CSV WORD...
+#                                               counters of the module, in the mean of runs, with
+#                                               those of "lifezone sim"
 import fcntl, json, mmap, os, random, stat, struct, subprocess, sys, time
 
 BLOCK = 4096
@@ -56,8 +57,8 @@ def make(blocks, seed, fills):
                 of = hint if kept[hint] else max(kept, key=lambda h: len(kept[h]))
                 # The oldest most often go first.
                 gone = kept[of].pop(int(len(kept[of]) * rnd.random() ** 3))
-                for half in 0, 32:
-                    say("discard", at(gone) + half, 32, 0)
+                for part in range(0, 64, piece):
+                    say("discard", at(gone) + part, piece, 0)
                 free.append(gone)
             begun[hint] = free.pop(rnd.randrange(len(free))), 0
         f, done = begun[hint]
@@ -109,16 +110,17 @@ def simulate(csv, words):
 
 # Is one of the module's counters, a line for each, further from that than @bound? Of finishes, in
 # parts of all zones that were closed: with little room whose turn it is decides.
-def compare(module, bound, csv, words):
-    m = dict(line.split(maxsplit=1) for line in open(module).read().split("\n") if " " in line)
+def compare(modules, bound, csv, words):
+    said = [line.split() for m in modules.split(",") for line in open(m)]
     s, wrong = simulate(csv, words), False
     for what, ours, names in (("copied blocks", "copied_blocks", ["gc_copied_blocks"]),
                               ("resets", "erased_zones", ["resets_user", "resets_gc"]),
                               ("finishes", "finished_zones", ["finishes_mismatch"])):
-        n, of = sum(int(m[k]) for k in names), s["erased_zones" if "finish" in ours else ours]
+        n = sum(int(v) for k, v in said if k in names) / len(modules.split(","))
+        of = s["erased_zones" if "finish" in ours else ours]
         off = (n - s[ours]) / of
         wrong |= abs(off) > bound
-        print("%-14s module %7d  simulator %9.1f  off by %+.4f" % (what, n, s[ours], off))
+        print("%-14s module %9.1f  simulator %9.1f  off by %+.4f" % (what, n, s[ours], off))
     return wrong
 
 if sys.argv[1] == "make":

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # proves: the simulator decides as the module does, and the two count alike
 # vm: VM_ZNS=none VM_MEM=3G
-# timeout: 400
+# timeout: 900
 #
 # One load goes to the module and to "lifezone sim". Each decision that the module's tracepoints
 # tell is taken once more by the simulator (--follow); and what the two have counted over the
@@ -15,12 +15,10 @@ trace=/sys/kernel/tracing
 # On which processor something was traced must not matter.
 echo global >$trace/trace_clock
 echo 65536 >$trace/buffer_size_kb
-events=(zone_state place_zone place victim_zone victim reset)
-# trace_on 0|1
-trace_on() {
-	local e
-	for e in "${events[@]}"; do echo "$1" >"$trace/events/lifezone/lifezone_$e/enable"; done
-}
+echo 0 >$trace/tracing_on
+for e in zone_state place_zone place victim_zone victim reset; do
+	echo 1 >$trace/events/lifezone/lifezone_$e/enable
+done
 
 # geometry DEV OPEN: in words for sim: of all zones, and of those that data may have
 geometry() {
@@ -38,11 +36,10 @@ print("--zones", zones - root - s["meta_zones"], common)
 PY
 }
 
-# same BOUND POLICY [KEY VALUE...]: on a drive of its own
-same() {
-	local bound=$1 policy=$2 dev start f o=()
+# played NR POLICY [KEY VALUE...]: on a drive of its own; what is counted in module.NR
+played() {
+	local nr=$1 policy=$2 dev start f o=()
 	shift
-	note "$*"
 	dev=$(make_nullb size=160 zone_size=1 zone_max_open=24 zone_max_active=24) || fail "no drive"
 	must lz_format --quiet "$dev"
 	must lz_create f "$dev" policy "$@"
@@ -52,15 +49,15 @@ same() {
 	[ -s "$W/csv" ] ||
 		must tests/vm/fidelity.py make "$(lz_sysfs f logical_blocks)" 1 5 >"$W/csv"
 	echo >$trace/trace
-	trace_on 1
+	echo 1 >$trace/tracing_on
 	must tests/vm/fidelity.py play "$W/csv" /dev/mapper/f $start
 	must dmsetup message f 0 commit
-	trace_on 0
+	echo 0 >$trace/tracing_on
 	mustnt grep -E '^(overrun|dropped events|commit overrun): [1-9]' $trace/per_cpu/cpu*/stats
 	cat $trace/trace >"$W/trace"
 	for f in gc_copied_blocks resets_user resets_gc finishes_mismatch user_written_blocks; do
 		echo "$f $(lz_sysfs f $f)"
-	done >"$W/module"
+	done >"$W/module.$nr"
 	must lz_remove f
 	lz_check "$dev" >/dev/null
 	nullb_remove "$dev"
@@ -79,8 +76,21 @@ import json, sys
 f = json.load(open(sys.argv[1]))
 sys.exit(not (f["placements"] > 500 and f["victims"] > 200 and f["resets"] > 200))
 PY
-	must tests/vm/fidelity.py compare "$W/module" "$bound" "$W/csv" --policy "$policy" \
-		"${o[@]}" "${data[@]}"
+	like=("$W/csv" --policy "$policy" "${o[@]}" "${data[@]}")
+}
+
+# same BOUND POLICY [KEY VALUE...]: with these. When GC gets to what differs from run to run, and
+# copies by 1 % (standard deviation): if one is off by more than the bound the mean of three counts.
+same() {
+	local bound=$1
+	shift
+	note "$*"
+	played 1 "$@"
+	tests/vm/fidelity.py compare "$W/module.1" "$bound" "${like[@]}" && return
+	note "twice more"
+	played 2 "$@"
+	played 3 "$@"
+	must tests/vm/fidelity.py compare "$W/module.1,$W/module.2,$W/module.3" "$bound" "${like[@]}"
 }
 
 # differs PATTERN SED WORD...: the trace, changed so, or followed so, is found out
@@ -100,7 +110,7 @@ differs 'line .*reset: ' 's/\(lifezone_reset: .* full -> \)due/\1left/'
 differs 'line .*place: ' '0,/lifezone_place: .* -> new/s/ -> new/ -> use/'
 differs 'line .*victim: ' 's/\(lifezone_victim: [0-9,]* zone \)\([0-9]*\)/\11\2/'
 differs 'which nobody decided' '/lifezone_reset: .*due/d'
-mustnt tests/vm/fidelity.py compare "$W/module" 0.02 "$W/csv" --policy one "${data[@]}"
+mustnt tests/vm/fidelity.py compare "$W/module.1" 0.02 "$W/csv" --policy one "${data[@]}"
 same 0.02 sla reset adaptive gc_isolation initial
 same 0.02 adaptive reset adaptive
 same 0.05 wla finish mismatch max_open 6
