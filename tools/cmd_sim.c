@@ -8,6 +8,7 @@
 #include "sim/follow.h"
 
 #define LIST_MAX	16u	/* loads, policies */
+#define MB_PER_S_MAX	1000000u
 
 struct sim_args {
 	const char *load[LIST_MAX];
@@ -27,7 +28,7 @@ struct sim_args {
 enum {
 	OPT_ZONES = 0x100, OPT_CAP, OPT_BLOCKS, OPT_OPEN, OPT_GC, OPT_SLOPE, OPT_EXCLUSIVE,
 	OPT_COST, OPT_FILLS, OPT_SKIP, OPT_EVERY, OPT_SEED, OPT_SEEDS, OPT_JSON, OPT_LIST,
-	OPT_RESERVE, OPT_FOLLOW,
+	OPT_RESERVE, OPT_FOLLOW, OPT_ARRIVE,
 };
 
 static const struct argp_option sim_options[] = {
@@ -50,6 +51,9 @@ static const struct argp_option sim_options[] = {
 	  "files of a store written at the same time do not share a zone, as in ZenFS", 0 },
 	{ "cost", OPT_COST, "PRESET|KEY=N,...", 0,
 	  "and tell the time on a drive: zn540 or tlc; write, read, pad (ns a page), ...", 0 },
+	{ "arrive", OPT_ARRIVE, "MB/S|trace", 0,
+	  "writes come at that rate, or as the trace has them, and wait in a queue: tell the latency",
+	  0 },
 	{ "fills", OPT_FILLS, "N", 0, "write N times the blocks there are (10)", 0 },
 	{ "skip", OPT_SKIP, "N", 0, "and count after as many (half of that)", 0 },
 	{ "every", OPT_EVERY, "BLOCKS", 0, "a row for so many blocks users write, not for all", 0 },
@@ -161,6 +165,18 @@ static error_t parse_sim(int key, char *arg, struct argp_state *state)
 				    "--cost %s: must be zn540, tlc, or write, read, pad, erase, ...=N",
 				    arg);
 		return 0;
+	case OPT_ARRIVE:
+		if (!strcmp(arg, "trace")) {
+			a->setup.arrivals = SIM_TIMES;
+			return 0;
+		}
+		a->setup.arrivals = SIM_POISSON;
+		if (!parse_number(arg, &a->setup.rate) || !a->setup.rate ||
+		    a->setup.rate > MB_PER_S_MAX)
+			usage_error(state, "--arrive %s: must be 1 to %u, or trace", arg,
+				    MB_PER_S_MAX);
+		a->setup.rate *= 1000000;
+		return 0;
 	case OPT_FILLS:
 		a->fills = number(state, "fills", arg, 1, 100000);
 		return 0;
@@ -212,10 +228,74 @@ static void put_time(struct json_object *o, const struct sim *s, const struct si
 	put_fixed(o, "finish_s", (s->t.finish - was->finish) / 1e9, 3);
 }
 
-/* What happened since @n was counted. */
-static void row(const struct sim_args *a, const struct sim *s, const struct sim_count *n,
-		const struct sim_time *t, const char *load, struct out *out)
+static void put_us(struct json_object *o, const char *key, double ns)
 {
+	put_fixed(o, key, ns / 1e3, 1);
+}
+
+/* Of the queue; @was: when counting began. */
+static void put_latency(struct json_object *o, const struct sim *s, const struct sim_latency *was,
+			bool json)
+{
+	struct sim_latency l = sim_queue_latency(s->queue);
+	struct json_object *bins;
+	u64 end, n;
+	u32 i = 0;
+
+	if (s->setup.rate)
+		put_u64(o, "offered_mb_per_s", s->setup.rate / 1000000);
+	put_u64(o, "requests", l.n);
+	put_fixed(o, "busy", (l.busy - was->busy) / (l.now - was->now), 4);
+	put_us(o, "latency_mean_us", l.mean);
+	put_us(o, "latency_p50_us", l.p50);
+	put_us(o, "latency_p99_us", l.p99);
+	put_us(o, "latency_p999_us", l.p999);
+	put_us(o, "latency_p9999_us", l.p9999);
+	put_us(o, "latency_max_us", l.max);
+	if (!json)
+		return;
+	/* Pairs: so many had a latency of up to so much, and more than the pair before. */
+	bins = json_object_new_array();
+	while (sim_queue_bin(s->queue, &i, &end, &n)) {
+		struct json_object *pair = json_object_new_array_ext(2);
+
+		json_object_array_add(pair, json_object_new_double(end / 1e3));
+		json_object_array_add(pair, json_object_new_uint64(n));
+		json_object_array_add(bins, pair);
+	}
+	json_object_object_add(o, "latency_histogram_us", bins);
+}
+
+/**
+ * struct was - what had been counted when a row began
+ * @n: events
+ * @t: time
+ * @l: of the queue
+ */
+struct was {
+	struct sim_count n;
+	struct sim_time t;
+	struct sim_latency l;
+};
+
+/* Counting begins. */
+static struct was row_begin(struct sim *s)
+{
+	struct was was = { .n = s->n, .t = s->t };
+
+	s->t.longest = 0;
+	if (s->queue) {
+		was.l = sim_queue_latency(s->queue);
+		sim_queue_reset(s->queue);
+	}
+	return was;
+}
+
+/* What happened since. */
+static void row(const struct sim_args *a, const struct sim *s, const struct was *was,
+		const char *load, struct out *out)
+{
+	const struct sim_count *n = &was->n;
 	struct json_object *o = json_object_new_object();
 	u64 user = s->n.user - n->user, copied = s->n.copied - n->copied;
 
@@ -236,7 +316,9 @@ static void row(const struct sim_args *a, const struct sim *s, const struct sim_
 	put_u64(o, "zones_in_use", s->setup.zones - s->nr_free);
 	put_u64(o, "blocks_in_use", s->mapped);
 	if (a->timed)
-		put_time(o, s, t, user);
+		put_time(o, s, &was->t, user);
+	if (s->queue)
+		put_latency(o, s, &was->l, a->json);
 	out_row(out, o);
 }
 
@@ -265,8 +347,7 @@ static int run(const struct sim_args *a, const struct sim_policy *p, const char 
 {
 	struct sim_setup setup = a->setup;
 	u64 skip = a->skip * setup.blocks, all = a->fills * setup.blocks;
-	struct sim_count n;
-	struct sim_time t;
+	struct was was;
 	bool any = false;
 	const char *why;
 	struct sim s;
@@ -287,14 +368,12 @@ static int run(const struct sim_args *a, const struct sim_policy *p, const char 
 	while (!err && s.n.user < all) {
 		u64 most = all - s.n.user;
 
-		n = s.n;
-		t = s.t;
-		s.t.longest = 0;
-		err = go_on(&s, load, n.user + (a->every ? min(a->every, most) : most));
-		if (!err && s.n.user == n.user)
+		was = row_begin(&s);
+		err = go_on(&s, load, s.n.user + (a->every ? min(a->every, most) : most));
+		if (!err && s.n.user == was.n.user)
 			break;
 		if (!err)
-			row(a, &s, &n, &t, load, out);
+			row(a, &s, &was, load, out);
 		any = true;
 	}
 	if (!err && !any) {
@@ -359,6 +438,8 @@ int cmd_sim(int argc, char **argv)
 	parse_args(&sim_argp, "sim", argc, argv, &a);
 	if (a.follow)
 		return follow(&a);
+	if (a.setup.arrivals != SIM_CLOSED && !a.setup.reserve)
+		a.setup.reserve = a.setup.gc_start / 2;
 	if (a.skip == ~0ull)
 		a.skip = a.fills / 2;
 	if (a.skip >= a.fills) {

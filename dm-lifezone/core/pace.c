@@ -10,9 +10,6 @@
  */
 #include "policy.h"
 
-/* Users' share is given for as many blocks copied or reclaimed by GC. */
-#define LZ_PACE_UNIT	256u
-
 /**
  * lz_pace_gc_due - whether GC has to run
  * @in: state of the space
@@ -28,7 +25,7 @@ bool lz_pace_gc_due(const struct lz_pace_in *in)
  * lz_pace_user_share - how much users may write meanwhile
  * @in: state of the space
  *
- * Return: blocks for every 256 blocks that GC copies or reclaims; ~0u: no limit.
+ * Return: blocks for every LZ_PACE_UNIT blocks that GC copies or reclaims; ~0u: no limit.
  */
 u32 lz_pace_user_share(const struct lz_pace_in *in)
 {

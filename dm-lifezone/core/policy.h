@@ -231,9 +231,11 @@ struct lz_pace_in {
 	u32 start;
 };
 
+#define LZ_PACE_UNIT	256u	/* blocks */
+
 bool lz_pace_gc_due(const struct lz_pace_in *in);
 /*
- * lz_pace_user_share - blocks users may write for each 256 blocks GC copies or
+ * lz_pace_user_share - blocks users may write for each LZ_PACE_UNIT blocks GC copies or
  * reclaims; ~0u: as many as they like. Falls as free zones fall (the pacing of
  * Linux' pblk); 0 at the reserve.
  */

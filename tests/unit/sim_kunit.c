@@ -495,6 +495,108 @@ static void sim_caza_files(struct kunit *test)
 	KUNIT_EXPECT_PTR_EQ(test, sim_check(s), NULL);
 }
 
+/* --- the queue ------------------------------------------------------------------- */
+
+/* How long (ns) one waits who writes at @at. */
+static u64 latency_at(struct sim *s, u64 at)
+{
+	struct sim_latency l;
+
+	s->req.at = at;
+	sim_queue_reset(s->queue);
+	sim_request(s);
+	l = sim_queue_latency(s->queue);
+	return l.n ? l.max : 0;
+}
+
+static void sim_queue_pace(struct kunit *test)
+{
+	struct sim *s = start(test, &sim_one);
+	u32 i;
+
+	s->setup.arrivals = SIM_TIMES;
+	s->setup.reserve = 1;
+	s->queue = sim_queue_new(&s->setup);
+	KUNIT_ASSERT_NOT_NULL(test, s->queue);
+	s->t.write = 1000;
+	s->t.read = 500;
+	s->t.erase = 0;
+	/* Time begins with the first, and who comes too early waits. */
+	KUNIT_EXPECT_EQ(test, latency_at(s, 70000), 1000);
+	KUNIT_EXPECT_EQ(test, latency_at(s, 70500), 1500);
+	/* A victim with ten valid blocks, two of which are moved while nobody waits. */
+	zone_is(s, 60, 0, 0, 10);
+	for (i = 0; i < 10; i++) {
+		s->map[100 + i] = 60 * CAP + i;
+		s->lba[60 * CAP + i] = 100 + i;
+	}
+	s->mapped += 10;
+	s->nr_free = 3;
+	KUNIT_EXPECT_EQ(test, latency_at(s, 75000), 1000);
+	KUNIT_EXPECT_EQ(test, s->n.copied, 2);
+	/* Two zones above the reserve, of three: GC has a third of the drive, a block for two. */
+	KUNIT_EXPECT_EQ(test, latency_at(s, 76000), 2500);
+	/* The last block of a request counts. */
+	s->req.more = true;
+	KUNIT_EXPECT_EQ(test, latency_at(s, 77000), 0);
+	s->req.more = false;
+	KUNIT_EXPECT_EQ(test, latency_at(s, 77000), 5000);
+	KUNIT_EXPECT_EQ(test, s->n.copied, 4);
+	/* At the reserve GC has all of it, until there is one zone more. */
+	s->nr_free = 1;
+	KUNIT_EXPECT_EQ(test, latency_at(s, 82000), 6 * 1500 + 1000);
+	KUNIT_EXPECT_EQ(test, s->n.copied, 10);
+	KUNIT_EXPECT_EQ(test, s->nr_free, 2);
+	/* Four erases may be put off, not five; a time that goes back is that of the last. */
+	s->t.erase = 4000;
+	s->n.erased += 5;
+	s->t.now += 5 * s->t.erase;
+	KUNIT_EXPECT_EQ(test, latency_at(s, 92000), 5000);
+	KUNIT_EXPECT_EQ(test, latency_at(s, 70000), 6000);
+	/* Others are done while nobody waits. Of a finish it cannot be said that nobody does. */
+	KUNIT_EXPECT_EQ(test, latency_at(s, 99000), 1000 + 500);
+	s->t.now += 300;
+	KUNIT_EXPECT_EQ(test, latency_at(s, 100500), 1300);
+	for (i = 0; i < 2; i++)
+		KUNIT_EXPECT_EQ(test, latency_at(s, 200000 + i * 1000), 1000);
+}
+
+/* One more, who need not wait. */
+static void latency_of(struct sim *s)
+{
+	s->req.at += s->n.user ? 1ull << 41 : 0;
+	sim_request(s);
+}
+
+/* A latency is told to a 64th, and no smaller than it is. */
+static void sim_queue_bins(struct kunit *test)
+{
+	struct sim *s = start(test, &sim_one);
+	u64 v, end, n;
+	u32 bin;
+
+	s->setup.arrivals = SIM_TIMES;
+	s->queue = sim_queue_new(&s->setup);
+	KUNIT_ASSERT_NOT_NULL(test, s->queue);
+	for (v = 1; v < 1ull << 40; v += v / 3 + 1) {
+		s->t.write = v;
+		sim_queue_reset(s->queue);
+		latency_of(s);
+		/* And one that is longer, so that the end is that of the bin. */
+		s->t.write = 1ull << 40;
+		latency_of(s);
+		bin = 0;
+		KUNIT_ASSERT_TRUE(test, sim_queue_bin(s->queue, &bin, &end, &n));
+		KUNIT_EXPECT_EQ(test, n, 1);
+		KUNIT_EXPECT_TRUE(test, end >= v && end - v <= v / 64);
+		KUNIT_EXPECT_EQ(test, sim_queue_latency(s->queue).p50, end);
+		KUNIT_EXPECT_EQ(test, sim_queue_latency(s->queue).p99, 1ull << 40);
+		KUNIT_ASSERT_TRUE(test, sim_queue_bin(s->queue, &bin, &end, &n));
+		KUNIT_EXPECT_EQ(test, end, 1ull << 40);
+		KUNIT_EXPECT_FALSE(test, sim_queue_bin(s->queue, &bin, &end, &n));
+	}
+}
+
 static struct kunit_case sim_cases[] = {
 	KUNIT_CASE(sim_dac_regions),
 	KUNIT_CASE(sim_sepbit_lives),
@@ -507,6 +609,8 @@ static struct kunit_case sim_cases[] = {
 	KUNIT_CASE(sim_xfs_free),
 	KUNIT_CASE(sim_perfect_classes),
 	KUNIT_CASE(sim_caza_files),
+	KUNIT_CASE(sim_queue_pace),
+	KUNIT_CASE(sim_queue_bins),
 	{}
 };
 

@@ -88,7 +88,7 @@ static void kill(struct sim *s, u32 lba, u32 addr)
 		return;
 	if (z->state == SIM_FULL)
 		zone_erase(s, zone);
-	else if (s->p->empty && s->p->empty(s, zone))
+	else if (z->state == SIM_OPEN && s->p->empty && s->p->empty(s, zone))
 		zone_close(s, zone);
 }
 
@@ -224,33 +224,80 @@ u32 sim_pick(struct sim *s)
 	return best;
 }
 
-/* False: there is no victim. */
-static bool clean(struct sim *s)
+/* The zone to clean, or SIM_NOWHERE. */
+static u32 clean_begin(struct sim *s)
 {
-	u32 victim = s->no_victim ? SIM_NOWHERE : sim_pick(s), off;
+	u32 victim = s->no_victim ? SIM_NOWHERE : sim_pick(s);
 
 	if (victim == SIM_NOWHERE) {
 		s->no_victim = s->setup.reserve;
-		return false;
+		return SIM_NOWHERE;
 	}
 	s->n.victims++;
 	if (s->p->cleaned)
 		s->p->cleaned(s, victim);
-	for (off = 0; off < s->setup.cap && !s->broken; off++) {
-		u32 addr = victim * s->setup.cap + off, lba = s->lba[addr], stream;
+	return victim;
+}
 
-		if (off + AHEAD < s->setup.cap)
+/* What is at @addr is moved, if it is in use. */
+static bool clean_block(struct sim *s, u32 addr)
+{
+	u32 lba = s->lba[addr], stream;
+
+	if (s->map[lba] != addr)
+		return false;
+	stream = s->p->move(s, lba, addr);
+	if (s->p->dead)
+		s->p->dead(s, lba, addr);
+	s->t.now += s->t.read;
+	put(s, lba, stream);
+	s->n.copied++;
+	return true;
+}
+
+/* False: there is no victim. */
+static bool clean(struct sim *s)
+{
+	u32 victim = clean_begin(s), cap = s->setup.cap, addr = victim * cap, off;
+
+	if (victim == SIM_NOWHERE)
+		return false;
+	for (off = 0; off < cap && !s->broken; off++, addr++) {
+		if (off + AHEAD < cap)
 			__builtin_prefetch(&s->map[s->lba[addr + AHEAD]]);
-		if (s->map[lba] != addr)
-			continue;
-		stream = s->p->move(s, lba, addr);
-		if (s->p->dead)
-			s->p->dead(s, lba, addr);
-		s->t.now += s->t.read;
-		put(s, lba, stream);
-		s->n.copied++;
+		clean_block(s, addr);
 	}
 	zone_erase(s, victim);
+	return true;
+}
+
+static bool clean_due(const struct sim *s)
+{
+	if (s->setup.gc_slope)
+		return s->nr_free < SIM_RESERVE || room(s) < s->setup.gc_start;
+	return s->nr_free < s->setup.gc_start;
+}
+
+bool sim_clean_step(struct sim *s)
+{
+	struct sim_zone *z;
+
+	if (s->broken)
+		return false;
+	if (s->victim == SIM_NOWHERE) {
+		s->victim = clean_due(s) ? clean_begin(s) : SIM_NOWHERE;
+		if (s->victim == SIM_NOWHERE)
+			return false;
+		s->z[s->victim].state = SIM_CLEANED;
+		s->off = 0;
+	}
+	z = &s->z[s->victim];
+	if (z->valid)
+		z->valid -= clean_block(s, s->victim * s->setup.cap + s->off);
+	if (++s->off == s->setup.cap) {
+		zone_erase(s, s->victim);
+		s->victim = SIM_NOWHERE;
+	}
 	return true;
 }
 
@@ -264,13 +311,6 @@ static void answered(struct sim_time *t)
 	t->asked = t->now;
 }
 
-static bool clean_due(const struct sim *s)
-{
-	if (s->setup.gc_slope)
-		return s->nr_free < SIM_RESERVE || room(s) < s->setup.gc_start;
-	return s->nr_free < s->setup.gc_start;
-}
-
 static void clean_enough(struct sim *s)
 {
 	while (clean_due(s) && !s->broken && clean(s))
@@ -279,17 +319,23 @@ static void clean_enough(struct sim *s)
 
 static void user_write(struct sim *s, u32 lba)
 {
-	u32 old = s->map[lba], stream = s->p->user(s, lba, old);
+	u32 old, stream;
 
+	if (s->queue)
+		sim_queue_arrive(s);
+	old = s->map[lba];
+	stream = s->p->user(s, lba, old);
 	if (old != SIM_NOWHERE)
 		kill(s, lba, old);
 	/* It may be GC that opens the zone. */
-	if (s->open[stream] == SIM_NOWHERE)
+	if (!s->queue && s->open[stream] == SIM_NOWHERE)
 		clean_enough(s);
 	put(s, lba, stream);
 	answered(&s->t);
 	/* The module's does not wait until the next zone is wanted. */
-	if (s->setup.reserve)
+	if (s->queue)
+		sim_queue_answered(s);
+	else if (s->setup.reserve)
 		clean_enough(s);
 	/* The zone is there for others. */
 	if (s->req.last && s->setup.exclusive)
@@ -414,7 +460,8 @@ out:
 
 void sim_begin(struct sim *s, const struct sim_policy *p, const struct sim_setup *setup)
 {
-	*s = (struct sim){ .p = p, .setup = *setup, .free = SIM_NOWHERE };
+	*s = (struct sim){ .p = p, .setup = *setup, .free = SIM_NOWHERE,
+			  .victim = SIM_NOWHERE };
 	/* A little more, for what is rounded. */
 	s->top.even = 1.0001 * lz_victim_score(LZ_VICTIM_COST_BENEFIT, 1, 2, 0, 0);
 	memset(s->open, 0xff, sizeof(s->open));
@@ -439,10 +486,17 @@ int sim_init(struct sim *s, const struct sim_policy *p, const struct sim_setup *
 	s->load = load_new(load, setup->blocks, setup->seed, why);
 	if (!s->load)
 		return *why ? -EINVAL : -ENOMEM;
+	if (setup->arrivals == SIM_TIMES && !load_timed(s->load)) {
+		*why = "does not say when it writes";
+		load_free(s->load);
+		return -EINVAL;
+	}
 	s->map = malloc(setup->blocks * sizeof(*s->map));
 	s->lba = calloc(all, sizeof(*s->lba));
 	s->z = calloc(setup->zones, sizeof(*s->z));
-	if (s->map && s->lba && s->z) {
+	if (setup->arrivals != SIM_CLOSED)
+		s->queue = sim_queue_new(setup);
+	if (s->map && s->lba && s->z && (s->queue || setup->arrivals == SIM_CLOSED)) {
 		memset(s->map, 0xff, setup->blocks * sizeof(*s->map));
 		for (i = setup->zones; i--;)
 			zone_free(s, i);
@@ -466,4 +520,5 @@ void sim_exit(struct sim *s)
 	free(s->lba);
 	free(s->z);
 	free(s->death);
+	free(s->queue);
 }

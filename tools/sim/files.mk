@@ -2,5 +2,5 @@
 #
 # The files of the simulator, for the makefiles of the tool and of the tests.
 
-LZ_SIM := engine time load lsm trace tenants policies ref dac sepbit midas uid xfs perfect caza \
+LZ_SIM := engine time queue load lsm trace tenants policies ref dac sepbit midas uid xfs perfect caza \
 	life module follow

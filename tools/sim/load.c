@@ -413,6 +413,11 @@ bool load_ends(const struct load *l)
 	return l->ends;
 }
 
+bool load_timed(const struct load *l)
+{
+	return l->kind == TRACE && trace_timed(l->trace);
+}
+
 const char *load_wrong(const struct load *l)
 {
 	if (l->kind == TRACE)

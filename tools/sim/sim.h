@@ -6,7 +6,8 @@
  * moves what is valid out of a victim, block by block, each to a stream again. What a
  * policy decides is the streams and the victims; all else is the same for every policy.
  * No metadata: what is counted is blocks, and the clock is user blocks written. Time is only
- * added up, and decides nothing.
+ * added up, and decides nothing; but where requests arrive by themselves (queue.c) it says how far
+ * GC is.
  *
  * Single-threaded. Addresses are zone * capacity + offset (blocks).
  */
@@ -49,6 +50,8 @@ struct sim_keys {
  * @keys: and what is in it
  * @inputs: files that die when all that is written with it is there; valid until the next request
  * @nr_inputs: how many
+ * @at: when it was asked for, of a load that says so (ns)
+ * @more: the next block is of the same request
  */
 struct sim_req {
 	u32 lba;
@@ -61,6 +64,8 @@ struct sim_req {
 	struct sim_keys keys;
 	const u32 *inputs;
 	u32 nr_inputs;
+	u64 at;
+	bool more;
 };
 
 /**
@@ -86,6 +91,8 @@ const char *load_wrong(const struct load *l);
 double load_rate(const struct load *l, u32 lba);
 /* Another number when rates have changed. */
 u64 load_epoch(const struct load *l);
+/* Does it say when it asks? */
+bool load_timed(const struct load *l);
 /* A line for each, NULL last. */
 extern const char *const load_docs[];
 
@@ -144,9 +151,36 @@ struct sim_time {
 	u64 base;
 };
 
+/* When users ask: once they are answered, at random at a mean rate, or as the load says. */
+enum sim_arrivals { SIM_CLOSED, SIM_POISSON, SIM_TIMES };
+
+/**
+ * struct sim_latency - what users waited, see queue.c (ns)
+ * @n: requests
+ * @mean: of all
+ * @p50: what half of them did not exceed, and so on
+ * @p99: 99 of 100
+ * @p999: 999 of 1,000
+ * @p9999: 9,999 of 10,000
+ * @max: none
+ * @busy: how long the drive has been busy, since the run began
+ * @now: and how long that was
+ */
+struct sim_latency {
+	u64 n;
+	double mean;
+	u64 p50;
+	u64 p99;
+	u64 p999;
+	u64 p9999;
+	u64 max;
+	double busy;
+	double now;
+};
+
 /* --- the drive ----------------------------------------------------------------- */
 
-enum sim_zone_state { SIM_FREE, SIM_OPEN, SIM_FULL };
+enum sim_zone_state { SIM_FREE, SIM_OPEN, SIM_FULL, SIM_CLEANED };
 
 /**
  * struct sim_zone - a zone
@@ -194,6 +228,7 @@ struct sim_count {
 
 struct sim;
 struct sim_life;
+struct sim_queue;
 
 /**
  * struct sim_policy - where blocks go, and what is cleaned
@@ -264,6 +299,8 @@ double sim_cost_benefit(struct sim *s, u32 zone);
  * @seed: of the load
  * @o: options, for the policies of the module
  * @cost: of the drive's commands
+ * @arrivals: enum sim_arrivals
+ * @rate: of SIM_POISSON, on the mean (bytes a second)
  */
 struct sim_setup {
 	u32 zones;
@@ -277,6 +314,8 @@ struct sim_setup {
 	u64 seed;
 	struct lz_options o;
 	struct sim_cost cost;
+	u8 arrivals;
+	u64 rate;
 };
 
 /**
@@ -301,6 +340,9 @@ struct sim_setup {
  * @top: of the zones looked at as victim: the best score, below which it is enough to know that
  *	another is; and what cost-benefit makes of a gain of 1 and no age
  * @t: time
+ * @queue: of users who do not wait for answers, or NULL
+ * @victim: with it: the zone that is being cleaned, or SIM_NOWHERE
+ * @off: and how far (blocks)
  * @death: by user write, the clock at the next write, or the discard, of the same block
  * @no_victim: no zone is worth cleaning, until another one is full
  * @held: no zone may be opened, however many are free
@@ -330,6 +372,9 @@ struct sim {
 		double even;
 	} top;
 	struct sim_time t;
+	struct sim_queue *queue;
+	u32 victim;
+	u32 off;
 	u32 *death;
 	bool no_victim;
 	bool held;
@@ -427,6 +472,8 @@ void sim_life_discarded(struct sim *s, u32 lba, u32 n);
 /* The rate at which blocks of a full zone are written, for LZ_VICTIM_MDC. */
 int sim_life_zone_rate(struct sim *s, u32 zone);
 
+/* GC, if it is due, goes by one more block of its victim. False: it has nothing to do. */
+bool sim_clean_step(struct sim *s);
 /* Opens a free zone, of which there must be one, for @stream. */
 u32 sim_open(struct sim *s, u32 stream);
 /* A slot for a zone that is opened, and back. */
@@ -438,6 +485,21 @@ void sim_finish(struct sim *s, u32 zone);
 void sim_time_init(struct sim *s);
 /* The same as the module's decisions want it. */
 struct lz_cost sim_lz_cost(const struct sim *s);
+
+/* NULL: there is no memory. */
+struct sim_queue *sim_queue_new(const struct sim_setup *setup);
+/* The next request is there; GC gets on until the drive turns to it. */
+void sim_queue_arrive(struct sim *s);
+/* And is written. */
+void sim_queue_answered(struct sim *s);
+/* Latencies count from now on. */
+void sim_queue_reset(struct sim_queue *q);
+struct sim_latency sim_queue_latency(const struct sim_queue *q);
+/*
+ * Goes through the histogram, from *@bin = 0 on: @n requests had a latency of up to @end, and more
+ * than the last. False: there are no more.
+ */
+bool sim_queue_bin(const struct sim_queue *q, u32 *bin, u64 *end, u64 *n);
 
 /* When the block users write as number @clock is written again or discarded; ~0 if never. */
 static inline u64 sim_death(const struct sim *s, u64 clock)

@@ -8,8 +8,8 @@
  *              (discard, trim), r or f (read, flush: left out); offset and length in bytes;
  *              hint as the kernel numbers it, 0 to 5. The first line may name the columns.
  *
- * Of a block written in part all is written, and of one discarded in part nothing. Times are
- * not looked at.
+ * Times are seconds, but those of fio's version 3, which are microseconds; version 2 has none. Of a
+ * block written in part all is written, and of one discarded in part nothing.
  */
 #include <errno.h>
 #include <stdarg.h>
@@ -32,6 +32,7 @@ enum format { CSV, FIO, BLKPARSE };
  * @nr: its number, from 1 on
  * @format: enum format
  * @words: FIO: of a line before the action
+ * @time: of the line (ns)
  * @file: FIO: the file that is written, or NULL
  * @blocks: logical blocks there are
  * @req: what is under way
@@ -46,6 +47,7 @@ struct trace {
 	u64 nr;
 	u8 format;
 	u8 words;
+	u64 time;
 	char *file;
 	u32 blocks;
 	struct sim_req req;
@@ -92,6 +94,18 @@ static bool number(const char *s, u64 *v)
 	return !*end && !errno;
 }
 
+/* @word is a time in seconds. */
+static bool time_of(struct trace *t, const char *word)
+{
+	char *end;
+	double v = strtod(word, &end);
+
+	if (*end || end == word || !(v >= 0 && v < 1e10))
+		return wrong(t, "time %s: must be seconds", word);
+	t->time = v * 1e9;
+	return true;
+}
+
 /* @n bytes from @offset on are written, as @class, or discarded. */
 static bool request(struct trace *t, bool discard, u64 offset, u64 n, u8 class)
 {
@@ -108,7 +122,7 @@ static bool request(struct trace *t, bool discard, u64 offset, u64 n, u8 class)
 		return wrong(t, "offset %llu and length %llu: beyond the %u blocks there are",
 			     (unsigned long long)offset, (unsigned long long)n, t->blocks);
 	t->req = (struct sim_req){ .lba = first, .n = discard ? last - first : 0, .class = class,
-				   .discard = discard };
+				   .discard = discard, .at = t->time };
 	t->left = discard ? 1 : last - first;
 	return true;
 }
@@ -139,6 +153,8 @@ static bool csv_line(struct trace *t)
 		return wrong(t, "%u columns: must be time,op,offset,length and maybe hint", n);
 	if (t->nr == 1 && !number(word[2], &offset))
 		return true;
+	if (!time_of(t, word[0]))
+		return false;
 	if (!number(word[2], &offset))
 		return wrong(t, "offset %s: must be a number of bytes", word[2]);
 	if (!number(word[3], &length))
@@ -180,6 +196,11 @@ static bool fio_line(struct trace *t)
 		return wrong(t, "action %s: not one of fio's", *action);
 	if (n != t->words + 3u || !number(action[1], &offset) || !number(action[2], &length))
 		return wrong(t, "%s: must be followed by offset and length in bytes", *action);
+	if (t->words == 2) {
+		if (!number(word[0], &t->time) || t->time > 1e16)
+			return wrong(t, "time %s: must be microseconds", word[0]);
+		t->time *= 1000;
+	}
 	if (!t->file)
 		t->file = strdup(action[-1]);
 	if (!t->file)
@@ -208,6 +229,8 @@ static bool blkparse_line(struct trace *t)
 	if (!number(word[7], &sector) || !number(word[9], &sectors) ||
 	    sector >= 1ull << 54 || sectors >= 1ull << 54)
 		return wrong(t, "%s + %s: must be sectors", word[7], word[9]);
+	if (!time_of(t, word[3]))
+		return false;
 	return request(t, strchr(word[6], 'D'), sector * SECTOR, sectors * SECTOR, 0);
 }
 
@@ -227,7 +250,13 @@ bool trace_next(struct trace *t, struct sim_req *req)
 	*req = t->req;
 	t->left--;
 	t->req.lba++;
+	req->more = t->left;
 	return true;
+}
+
+bool trace_timed(const struct trace *t)
+{
+	return t->format != FIO || t->words == 2;
 }
 
 const char *trace_wrong(const struct trace *t)

@@ -19,6 +19,8 @@ struct trace *trace_new(const char *path, u32 blocks, const char **why);
 void trace_free(struct trace *t);
 /* What comes next; false: it has ended, or a line of it is wrong. */
 bool trace_next(struct trace *t, struct sim_req *req);
+/* Do its requests have a time? */
+bool trace_timed(const struct trace *t);
 /* What is wrong with it, or NULL. */
 const char *trace_wrong(const struct trace *t);
 
