@@ -55,7 +55,7 @@ struct lz_option {
 static const struct lz_option lz_options[] = {
 	{
 		.key = "policy", FIELD(policy),
-		.names = lz_policy_names, .preset = LZ_POLICY_WLA,
+		.names = lz_policy_names, .preset = LZ_POLICY_ADAPTIVE,
 	},
 	{
 		.key = "reset", FIELD(reset),

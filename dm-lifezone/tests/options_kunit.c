@@ -7,7 +7,7 @@
 static const struct {
 	const char *key, *preset, *values[8];
 } good[] = {
-	{ "policy", "wla", { "zenfs", "wla", "sla", "adaptive" } },
+	{ "policy", "adaptive", { "zenfs", "wla", "sla", "adaptive" } },
 	{ "reset", "lazy", { "eager", "lazy", "adaptive" } },
 	{ "finish", "never", { "never", "mismatch", "cost" } },
 	{ "gc_isolation", "persistent", { "persistent", "initial", "adaptive" } },
@@ -78,7 +78,7 @@ static void options_defaults(struct kunit *test)
 	}
 	KUNIT_EXPECT_FALSE(test, lz_option_get(&o, i, &key, value, sizeof(value)));
 
-	KUNIT_EXPECT_EQ(test, o.policy, LZ_POLICY_WLA);
+	KUNIT_EXPECT_EQ(test, o.policy, LZ_POLICY_ADAPTIVE);
 	KUNIT_EXPECT_EQ(test, o.reset, LZ_RESET_LAZY);
 	KUNIT_EXPECT_EQ(test, o.finish, LZ_FINISH_NEVER);
 	KUNIT_EXPECT_EQ(test, o.isolation, LZ_ISOLATION_PERSISTENT);

@@ -117,10 +117,21 @@ static void relocate_finish_initial(struct kunit *test)
 		    LZ_VICTIM_GREEDY, LZ_FINISH_MISMATCH);
 }
 
+/* A device whose zones are of the lifetimes that hints say. */
+static struct ram *by_hints(struct kunit *test)
+{
+	struct ram *r = ram_new(test, 40, 8);
+
+	r->o.policy = LZ_POLICY_WLA;
+	KUNIT_ASSERT_EQ_MSG(test, ram_format(r), 0, "(%s)", r->said);
+	ram_again(r);
+	return r;
+}
+
 /* Asked to, GC cleans however much is free. */
 static void relocate_on_request(struct kunit *test)
 {
-	struct ram *r = ram_device(test, 40, 8);
+	struct ram *r = by_hints(test);
 	struct lz_info before, after;
 	u32 i;
 
@@ -148,7 +159,7 @@ static void relocate_on_request(struct kunit *test)
 /* Five zones, every other block of them gone, and all of it settled. */
 static struct ram *holes(struct kunit *test)
 {
-	struct ram *r = ram_device(test, 40, 8);
+	struct ram *r = by_hints(test);
 	u32 i;
 
 	KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_LONG, 0, 5 * r->g.zone_cap), 0);

@@ -52,7 +52,7 @@ wear_infer() {
 	local dev low half was
 
 	dev=$(make_nullb size="${BENCH_WA_MB:-1024}" zone_size=1) || fail "no drive"
-	zipf "$dev" 10
+	zipf "$dev" 10 policy wla
 	was=$low
 	zipf "$dev" 10 policy adaptive
 	figure "blocks below, full, Zipf 0.99, policy=adaptive to wla" "$low" "$was" \

@@ -316,6 +316,8 @@ int tiny_load(bool ro)
 	int err;
 
 	lz_options_default(&o);
+	/* What has no hint goes to one zone: the states were named with that. */
+	o.policy = LZ_POLICY_WLA;
 	tiny_said[0] = 0;
 	waits = 0;
 	tiny.lz = lz_new(&tiny_geo, &o, &ops, NULL);

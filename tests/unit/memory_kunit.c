@@ -102,11 +102,12 @@ static void memory_exit(struct kunit *test)
 static void each_in_a_load(struct kunit *test, bool only_one, u32 flags)
 {
 	struct ram *r = device(test);
-	u32 n, failed = 0;
+	u32 n, failed = 0, marks = 0;
 	bool hit = true;
 	int err;
 
 	for (n = 0; hit; n++) {
+		r->said[0] = 0;
 		arm(n, only_one);
 		err = ram_load(r, flags);
 		hit = disarm();
@@ -114,6 +115,7 @@ static void each_in_a_load(struct kunit *test, bool only_one, u32 flags)
 			KUNIT_ASSERT_TRUE(test, hit);
 			KUNIT_EXPECT_EQ(test, err, -ENOMEM);
 			failed++;
+			marks += !!strstr(r->said, "policy=adaptive: no memory for ");
 			continue;
 		}
 		ram_verify(r);
@@ -122,6 +124,8 @@ static void each_in_a_load(struct kunit *test, bool only_one, u32 flags)
 		ram_cut(r);
 	}
 	KUNIT_EXPECT_GT(test, failed, 20u);
+	/* Those who may do without are told what for. */
+	KUNIT_EXPECT_EQ(test, marks, 2);
 }
 
 static void memory_load(struct kunit *test)
@@ -175,10 +179,14 @@ static void memory_probe(struct kunit *test)
 static void memory_options(struct kunit *test)
 {
 	struct ram *r = ram_device(test, 40, 8);
-	struct lz_options o = r->o;
+	struct lz_options o;
 	char why[80];
 	u32 n;
 
+	ram_cut(r);
+	r->o.policy = LZ_POLICY_WLA;
+	ram_again(r);
+	o = r->o;
 	o.policy = LZ_POLICY_ADAPTIVE;
 	for (n = 0; n < 2; n++) {
 		arm(n, false);

@@ -133,6 +133,8 @@ check_room() {
 check_aside() {
 	local zone at
 	plain
+	# So that its zone is the one of its hint.
+	must lifezone set p policy wla
 	write "$W/data" 1
 	zone=$(lz_sysfs p not_set/open_zone)
 	at=$((zone * 8192 + 2048))

@@ -111,7 +111,7 @@ dir() { echo "/sys/block/$(basename "$(readlink -f "/dev/mapper/$1")")/lifezone"
 null=$(make_nullb size=160 zone_capacity=3) || fail "no null_blk"
 must lz_format --quiet "$DEV" --label "one, of two"
 must lz_format --quiet "$null"
-must lz_create a "$DEV" commit_ms 600000
+must lz_create a "$DEV" policy wla commit_ms 600000
 must lz_create b "$null" commit_ms 600000
 all a
 all b
