@@ -60,7 +60,11 @@ user = num("user_written_blocks")
 permille = (user + extra) * 1000 // user if user else 1000
 assert num("meta_written_blocks") == sum(map(num, meta)) and len(meta) == 4
 assert files["write_amplification"] == "%d.%03d" % divmod(permille, 1000)
-assert of("writes") == user and of("copies") == num("gc_copied_blocks")
+# What users write is counted by class and again by group.
+hints = [c for c in classes if not c.startswith("group")]
+assert len(hints) == 7, hints
+assert sum(num(c + "/writes") for c in hints) == user
+assert of("writes") - user <= user and of("copies") == num("gc_copied_blocks")
 assert of("resets") == num("resets_user") + num("resets_gc")
 assert of("zones") == num("zones_open") + num("zones_full")
 assert num("gc_lost_blocks") <= num("gc_copied_blocks")
@@ -112,7 +116,7 @@ null=$(make_nullb size=160 zone_capacity=3) || fail "no null_blk"
 must lz_format --quiet "$DEV" --label "one, of two"
 must lz_format --quiet "$null"
 must lz_create a "$DEV" policy wla commit_ms 600000
-must lz_create b "$null" commit_ms 600000
+must lz_create b "$null" policy wla commit_ms 600000
 all a
 all b
 equal "$(lz_sysfs a label)" "one, of two" "label"
@@ -197,6 +201,24 @@ moved b gc_victims=2 resets_gc=2 not_set/resets=2 gc_copied_blocks="$copies" \
 	~summary_written_blocks ~checkpoints ~node_written_blocks ~root_written_blocks
 must dmsetup suspend b
 must dmsetup resume b
+all b
+moved a ~checkpoints ~node_written_blocks ~root_written_blocks ~commits \
+	~journal_written_blocks ~summary_written_blocks
+
+note "groups"
+must lifezone set b policy adaptive
+must python3 - /dev/mapper/b <<'PY'
+import mmap, os, sys
+fd = os.open(sys.argv[1], os.O_RDWR | os.O_DIRECT)
+m = mmap.mmap(-1, 1 << 18)
+for i in range(2000):
+    assert os.pwrite(fd, m, (i % 20) << 18) == 1 << 18
+PY
+udevadm settle
+must dmsetup message b 0 checkpoint
+grouped=0
+for i in {0..10}; do grouped=$((grouped + $(lz_sysfs b "group$i/writes"))); done
+[ $grouped -gt 0 ] || fail "2000 writes to 20 places, and none to a group"
 all b
 moved a ~checkpoints ~node_written_blocks ~root_written_blocks ~commits \
 	~journal_written_blocks ~summary_written_blocks
