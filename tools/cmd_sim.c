@@ -168,6 +168,7 @@ static error_t parse_sim(int key, char *arg, struct argp_state *state)
 	case OPT_ARRIVE:
 		if (!strcmp(arg, "trace")) {
 			a->setup.arrivals = SIM_TIMES;
+			a->setup.rate = 0;
 			return 0;
 		}
 		a->setup.arrivals = SIM_POISSON;
