@@ -506,8 +506,84 @@ static void place_least_budget(struct kunit *test)
 			}
 }
 
+/*
+ * The pictures of Documentation/placement.rst: blocks in the order they are written, "g" of those
+ * GC moves, and the zones of three blocks they fill; "." is room left, "x" what a finish padded.
+ */
+static const struct picture {
+	u8 policy;
+	u8 isolation;
+	u8 finish;
+	unsigned int open;
+	const char *writes;
+	const char *zones;
+} pictures[] = {
+	{ ZENFS, PERS, NEVER, 9, "M S L M S L", "MSS LM. L.." },
+	{ WLA, PERS, NEVER, 9, "M S L M S L", "MSM LSL" },
+	{ SLA, PERS, NEVER, 9, "M S L M S L", "MM. SS. LL." },
+	{ SLA, PERS, NEVER, 9, "M Mg Lg M Mg Lg", "MM. MM. LL." },
+	{ SLA, INIT, NEVER, 9, "M Mg Lg M Mg Lg", "MM. MLM L.." },
+	{ SLA, PERS, NEVER, 2, "S S L M M L", "SS. LMM L.." },
+	{ SLA, PERS, MISM, 2, "S S L M M L", "SSx LL. MM." },
+};
+
+#define PICTURE_CAP	3u
+
+static void place_pictures(struct kunit *test)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(pictures); i++) {
+		const struct picture *p = &pictures[i];
+		char text[MAX_ZONES * (PICTURE_CAP + 1)] = "", *at;
+		struct lz_place_zone open[MAX_ZONES];
+		unsigned int of[MAX_ZONES], zones = 0, n = 0, z;
+		const char *w = p->writes;
+
+		while (*w) {
+			struct lz_place_in in = {
+				.policy = p->policy, .finish = p->finish,
+				.isolation = p->isolation, .class = class_of(*w), .gc = w[1] == 'g',
+				.can_open = n < p->open, .budget_spent = n >= p->open,
+				.cost = &lz_cost_default, .zones = open, .n = n,
+			};
+			struct lz_place_out out;
+
+			lz_place(&in, &out);
+			z = out.idx;
+			if (out.verdict == LZ_PLACE_NEW) {
+				KUNIT_ASSERT_LT(test, zones, MAX_ZONES);
+				z = n++;
+				of[z] = zones++;
+				open[z] = (struct lz_place_zone) {
+					.class = in.class, .gc = in.gc, .room = PICTURE_CAP,
+				};
+				memcpy(text + of[z] * (PICTURE_CAP + 1), " ...", PICTURE_CAP + 1);
+			}
+			at = text + (of[z] + 1) * (PICTURE_CAP + 1) - open[z].room;
+			if (out.verdict == LZ_PLACE_FINISH) {
+				memset(at, 'x', open[z].room);
+				open[z].room = 0;
+			} else {
+				KUNIT_ASSERT_NE(test, (int)out.verdict, LZ_PLACE_WAIT);
+				*at = *w++;
+				w += *w == 'g';
+				w += *w == ' ';
+				open[z].room--;
+			}
+			if (!open[z].room) {
+				n--;
+				memmove(&open[z], &open[z + 1], (n - z) * sizeof(open[0]));
+				memmove(&of[z], &of[z + 1], (n - z) * sizeof(of[0]));
+			}
+		}
+		KUNIT_EXPECT_STREQ(test, text + 1, p->zones);
+	}
+}
+
 static struct kunit_case place_cases[] = {
 	KUNIT_CASE(place_rules),
+	KUNIT_CASE(place_pictures),
 	KUNIT_CASE(place_every_input),
 	KUNIT_CASE(place_least_budget),
 	{}
