@@ -597,7 +597,37 @@ static void sim_queue_bins(struct kunit *test)
 	}
 }
 
+/* What is said to come soon does, of loads that are drawn alike for ever: so many writes later. */
+static void sim_load_soon(struct kunit *test)
+{
+	static const char *const loads[] = { "uniform", "zipf:0.99", "zipf:1" };
+	static u32 soon[3000], came[3000];
+	u32 i, k, later;
+
+	for (k = 0; k < ARRAY_SIZE(loads); k++) {
+		const char *why;
+		struct load *l = load_new(loads[k], 1000, 7, &why);
+		struct sim_req req;
+
+		KUNIT_ASSERT_NOT_NULL(test, l);
+		for (i = 0; i < 3000; i++) {
+			soon[i] = load_soon(l);
+			KUNIT_ASSERT_TRUE(test, load_next(l, &req));
+			came[i] = req.lba;
+		}
+		load_free(l);
+		for (later = 1; later < 16; later++) {
+			for (i = 1000; i + later < 3000 && soon[i] == came[i + later]; i++)
+				;
+			if (i + later == 3000)
+				break;
+		}
+		KUNIT_EXPECT_LT(test, later, 16);
+	}
+}
+
 static struct kunit_case sim_cases[] = {
+	KUNIT_CASE(sim_load_soon),
 	KUNIT_CASE(sim_dac_regions),
 	KUNIT_CASE(sim_sepbit_lives),
 	KUNIT_CASE(sim_midas_heat),

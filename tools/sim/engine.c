@@ -8,7 +8,7 @@
 #include <string.h>
 #include "sim.h"
 
-#define AHEAD	16u	/* blocks of a victim whose place in the map is fetched */
+#define AHEAD	16u	/* blocks of a victim of which is fetched what is known */
 
 static void zone_free(struct sim *s, u32 zone)
 {
@@ -239,6 +239,14 @@ static u32 clean_begin(struct sim *s)
 	return victim;
 }
 
+/* Soon it will be asked where @lba is, and what it is. */
+static void fetch(const struct sim *s, u32 lba)
+{
+	__builtin_prefetch(&s->map[lba]);
+	if (s->p->fetch)
+		s->p->fetch(s, lba);
+}
+
 /* What is at @addr is moved, if it is in use. */
 static bool clean_block(struct sim *s, u32 addr)
 {
@@ -264,7 +272,7 @@ static bool clean(struct sim *s)
 		return false;
 	for (off = 0; off < cap && !s->broken; off++, addr++) {
 		if (off + AHEAD < cap)
-			__builtin_prefetch(&s->map[s->lba[addr + AHEAD]]);
+			fetch(s, s->lba[addr + AHEAD]);
 		clean_block(s, addr);
 	}
 	zone_erase(s, victim);
@@ -373,6 +381,7 @@ int sim_run(struct sim *s, u64 writes)
 	while (s->n.user < end && !err) {
 		if (!load_next(s->load, &s->req))
 			return load_wrong(s->load) ? -ENODATA : 0;
+		fetch(s, load_soon(s->load));
 		err = sim_request(s);
 	}
 	return err;

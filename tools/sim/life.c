@@ -57,6 +57,12 @@ static u32 spare_zones(const struct sim *s)
 	return s->setup.zones - s->mapped / s->setup.cap;
 }
 
+void sim_life_fetch(const struct sim *s, u32 lba)
+{
+	if (s->life)
+		__builtin_prefetch(&s->life->l.mark[lba], 1);
+}
+
 u8 sim_life_user(struct sim *s, u32 lba)
 {
 	struct sim_life *a = s->life;

@@ -31,6 +31,9 @@
 #define GUEST_PERIOD	0.125	/* of which one comes each time so many are written */
 #define GUEST_STAY	0.05	/* and has all of the writes for so much of that time */
 
+#define AHEAD		16u	/* writes that are drawn before they are asked for */
+#define SOON		8u	/* and so many before the caller learns of them */
+
 enum kind { UNIFORM, ZIPF, MOVING, NR_TURNS, JOURNAL = NR_TURNS, VISITED, LSM, TRACE,
 	    TENANTS };
 
@@ -54,6 +57,8 @@ enum kind { UNIFORM, ZIPF, MOVING, NR_TURNS, JOURNAL = NR_TURNS, VISITED, LSM, T
  * @trace: TRACE: it
  * @tenants: TENANTS: they
  * @ends: it ends by itself
+ * @ahead: UNIFORM and ZIPF, but in turns: what is drawn for the write @at and those after it, each
+ *	in the place of its number; ZIPF: ranks
  */
 struct load {
 	struct rnd r;
@@ -74,6 +79,7 @@ struct load {
 	struct trace *trace;
 	struct tenants *tenants;
 	bool ends;
+	u32 ahead[AHEAD];
 };
 
 const char *const load_docs[] = {
@@ -155,6 +161,43 @@ static u32 zipf_next(struct load *l)
 	}
 }
 
+/* One that is drawn in the same way for ever. */
+static bool steady(const struct load *l)
+{
+	return (l->kind == UNIFORM || l->kind == ZIPF) && !l->turns;
+}
+
+static u32 draw(struct load *l)
+{
+	u32 rank;
+
+	if (l->kind == UNIFORM)
+		return rnd_below(&l->r, l->n);
+	rank = zipf_next(l);
+	__builtin_prefetch(&l->order[rank]);
+	return rank;
+}
+
+static u32 drawn(const struct load *l, u64 at)
+{
+	u32 x = l->ahead[at % AHEAD];
+
+	return l->kind == ZIPF ? l->order[x] : x;
+}
+
+static u32 steady_next(struct load *l, u64 at)
+{
+	u32 lba = drawn(l, at);
+
+	l->ahead[at % AHEAD] = draw(l);
+	return lba;
+}
+
+u32 load_soon(const struct load *l)
+{
+	return steady(l) ? drawn(l, l->at + SOON) : 0;
+}
+
 static u32 hot_blocks(const struct load *l)
 {
 	return l->n * HOT_BLOCKS;
@@ -232,6 +275,10 @@ bool load_next(struct load *l, struct sim_req *req)
 			req->class = at < l->n * JOURNAL_BLOCKS ? LZ_CLASS_SHORT : LZ_CLASS_LONG;
 		if (l->kind == VISITED)
 			req->class = guests_class(l, at);
+		return true;
+	}
+	if (steady(l)) {
+		req->lba = steady_next(l, at);
 		return true;
 	}
 	if (l->turns)
@@ -363,6 +410,7 @@ struct load *load_new(const char *text, u32 blocks, u64 seed, const char **why)
 	struct load *l = calloc(1, sizeof(*l));
 	double x = 0.99;
 	bool zipf = false;
+	u32 i;
 
 	*why = NULL;
 	if (!l)
@@ -405,6 +453,9 @@ struct load *load_new(const char *text, u32 blocks, u64 seed, const char **why)
 		load_free(l);
 		return NULL;
 	}
+	/* The first of them comes after the fill. */
+	for (i = 0; steady(l) && i < AHEAD; i++)
+		l->ahead[(l->n + i) % AHEAD] = draw(l);
 	return l;
 }
 

@@ -164,6 +164,7 @@ double sim_module_score(struct sim *s, u32 zone)
 		.choose = sim_choose,						\
 		.empty = sim_reset_due, .wrote = sim_life_wrote,		\
 		.discarded = sim_life_discarded, .score = sim_module_score,	\
+		.fetch = sim_life_fetch,					\
 	}
 
 MODULE_POLICY(zenfs, ZENFS, "the module's: a zone of a longer lifetime, by the hint");

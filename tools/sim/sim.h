@@ -83,6 +83,8 @@ struct load *load_new(const char *text, u32 blocks, u64 seed, const char **why);
 void load_free(struct load *l);
 /* What comes next. False: there is no more. */
 bool load_next(struct load *l, struct sim_req *req);
+/* A block that is likely to be written soon, where that is known, or any other. */
+u32 load_soon(const struct load *l);
 /* Does it end by itself? */
 bool load_ends(const struct load *l);
 /* Once there is no more: why it did not end by itself, or NULL. */
@@ -250,6 +252,7 @@ struct sim_queue;
  * @victim: the full zone to clean, or SIM_NOWHERE, where that is no matter of scores; it need not
  *	have garbage, and gc_slope does not bind it. Called once for each victim
  * @cleaned: GC is about to clean the zone
+ * @fetch: a block is likely to be asked about soon: what is known of it is to be in the cache
  */
 struct sim_policy {
 	const char *name;
@@ -267,6 +270,7 @@ struct sim_policy {
 	double (*score)(struct sim *s, u32 zone);
 	u32 (*victim)(struct sim *s);
 	void (*cleaned)(struct sim *s, u32 zone);
+	void (*fetch)(const struct sim *s, u32 lba);
 };
 
 extern const struct sim_policy sim_one, sim_split, sim_split_greedy, sim_dac, sim_sepbit;
@@ -465,6 +469,7 @@ static inline bool sim_is_gc(u32 stream)
 int sim_life_init(struct sim *s);
 void sim_life_exit(struct sim *s);
 u8 sim_life_user(struct sim *s, u32 lba);
+void sim_life_fetch(const struct sim *s, u32 lba);
 u8 sim_life_moved(struct sim *s, u32 lba, u8 class);
 void sim_life_adopted(struct sim *s, u32 zone);
 void sim_life_wrote(struct sim *s, u32 lba, u32 addr);
