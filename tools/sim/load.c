@@ -94,9 +94,9 @@ const char *const load_docs[] = {
 	"                silent: nothing is discarded; none, files or blocks: its hints left out,",
 	"                or shuffled",
 	"trace:FILE      of blkparse, a log of fio's, or CSV: time,op,offset,length[,hint]",
-	"fill[:M[:BLOCKS[:drawn][:merges=N]...]]  such a store filled from nothing: BLOCKS put (half",
-	"                of them), no key twice; drawn: each key one of as many, at random; N merges",
-	"                (1) at a time",
+	"fill[:M[:BLOCKS[:drawn][:merges=N][:value=N]...]]  such a store filled from nothing: BLOCKS",
+	"                put (half of them), no key twice; drawn: each key one of as many, at random; N",
+	"                merges (1) at a time; values of N bytes (100)",
 	"mix:LOAD+LOAD   loads with as many blocks each, at the same time",
 	"turns:LOAD+LOAD and one after the other, each for one fill of all blocks",
 	NULL
@@ -365,10 +365,12 @@ static struct lsm *lsm_named(const char *text, u32 blocks, u64 seed, const char 
 		[LSM_BLOCKS] = ":blocks",
 	}, *const allowed[] = {
 		"lsm:2 to lsm:100, :10 to :90 per cent in use, :silent, :none, :files or :blocks",
-		"fill:2 to fill:100, :1 on, :drawn, :merges=1 to 16, :silent, :none, :files, :blocks",
+		"fill:2 to fill:100, :1 on, :drawn, :merges=1 to 16, :value=1 to 100000, :silent, ...",
 	};
 	bool fill = *text == 'f';
-	struct lsm_setup setup = { .blocks = blocks, .multiplier = 10, .merges = 1, .seed = seed };
+	struct lsm_setup setup = {
+		.blocks = blocks, .multiplier = 10, .merges = 1, .value = 100, .seed = seed,
+	};
 	double number = fill ? blocks / 2 : 75;
 	const char *at = text + strlen(fill ? "fill" : "lsm");
 	char *end;
@@ -387,10 +389,14 @@ static struct lsm *lsm_named(const char *text, u32 blocks, u64 seed, const char 
 		setup.merges = strtoul(at, &end, 10);
 		at = end;
 	}
+	if (fill && skip(&at, ":value=")) {
+		setup.value = strtod(at, &end);
+		at = end;
+	}
 	setup.silent = skip(&at, ":silent");
 	*why = allowed[fill];
 	if (!(setup.multiplier >= 2 && setup.multiplier <= 100) || !setup.merges ||
-	    setup.merges > LSM_MERGES ||
+	    setup.merges > LSM_MERGES || !(setup.value >= 1 && setup.value <= 100000) ||
 	    !(number >= (fill ? 1 : 10) && number <= (fill ? blocks : 90)))
 		return NULL;
 	setup.live = number / 100;

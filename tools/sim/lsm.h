@@ -22,7 +22,8 @@ struct lsm;
  * @blocks: logical blocks there are
  * @multiplier: by which each level is larger than the one above
  * @live: part of the blocks that its files fill; updates without end
- * @puts: or 0; then @live says nothing: blocks put into it, empty at first
+ * @puts: or 0; then @live says nothing: blocks of keys and values put into it, empty at first
+ * @value: bytes of a value, with @puts
  * @drawn: each key drawn from as many; else all keys differ
  * @merges: at a time, with @puts
  * @silent: it discards nothing, and writes over what is gone
@@ -34,6 +35,7 @@ struct lsm_setup {
 	double multiplier;
 	double live;
 	u32 puts;
+	double value;
 	bool drawn;
 	u32 merges;
 	bool silent;
