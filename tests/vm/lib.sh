@@ -283,6 +283,8 @@ lz_cleanup() {
 	for _ in 1 2 3 4; do
 		for n in $(dmsetup ls 2>/dev/null | awk '!/^No devices/ { print $1 }'); do
 			dmsetup resume "$n" 2>/dev/null
+			# It reads what was written to, for longer than dmsetup tries again.
+			udevadm settle 2>/dev/null
 			dmsetup remove --retry "$n" 2>/dev/null
 		done
 	done
