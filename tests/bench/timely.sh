@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash
 #
-# timely.sh timely_PERCENT...: what discards that come late cost, and what it takes that
-# they come in time: write amplification of the drive, below a store of files that is under
-# constant load (tests/vm/files.py) and fills PERCENT of its file system.
+# timely.sh timely_PERCENT|inplace_PERCENT...: what discards that come late cost, and what it
+# takes that they come in time: write amplification of the drive, below a store of files that is
+# under constant load (tests/vm/files.py), or a database that overwrites in place
+# (tests/vm/pages.py), and fills PERCENT of its file system.
 #
 # A minute of rest after each ten is scaled to the device: 2 seconds after each ten, of which
 # F2FS takes one to call itself idle (discard_idle_interval) instead of five of the minute.
@@ -24,7 +25,7 @@ case_of() {
 }
 
 timely() {
-	local percent=$1 dev wa late idle timely soon f2fs_settings wake
+	local percent=$1 store_load=$2 what=$3 dev wa late idle timely soon f2fs_settings wake
 
 	# From a sleep begun before the settings were changed.
 	wake='gc_urgent=1 gc_urgent=0'
@@ -44,7 +45,7 @@ timely() {
 	case_of "F2FS, at deletion" f2fs discard "$percent" no
 	soon=$wa
 	case_of "ext4, at deletion" ext4 discard "$percent" no
-	figure "F2FS $percent % full: write amplification, to discards at deletion" "$late" \
+	figure "F2FS $percent % full, $what: write amplification, to discards at deletion" "$late" \
 		"$soon" "$(calc "$late / $soon")"
 	figure "... with idle time" "$idle" "$soon" "$(calc "$idle / $soon")"
 	figure "... timely discards" "$timely" "$soon" "$(calc "$timely / $soon")" "<=" 1.05
@@ -55,4 +56,9 @@ timely() {
 	nullb_remove "$dev"
 }
 
-for f in "$@"; do timely "${f#timely_}"; done
+for f in "$@"; do
+	case $f in
+	timely_*)	timely "${f#*_}" files.py files ;;
+	inplace_*)	timely "${f#*_}" pages.py "in place" ;;
+	esac
+done

@@ -186,10 +186,10 @@ lz_sysfs() {
 # lz_check DEV: the formatted device, not in use, is consistent
 lz_check() { lifezone check "$1" || fail "lifezone check $1: status $?"; }
 
-# store DEV FS OPTIONS PERCENT MIB WATCH [LOAD REST]: files.py on a new file system on DEV,
-# PERCENT of which are files, and then MIB are written; if WATCH is so, with "lifezone trim
-# --watch"; $f2fs_settings, "NAME=VALUE" of F2FS's in sysfs.  Leaves $user and $copies, blocks
-# of the second half, and $asked, events in all.
+# store DEV FS OPTIONS PERCENT MIB WATCH [LOAD REST]: files.py, or $store_load, on a new file
+# system on DEV, PERCENT of which are files, and then MIB are written; if WATCH is so, with
+# "lifezone trim --watch"; $f2fs_settings, "NAME=VALUE" of F2FS's in sysfs.  Leaves $user and
+# $copies, blocks of the second half, and $asked, events in all.
 # shellcheck disable=SC2034	# for the tests
 store() {
 	local dev=$1 fs=$2 options=$3 percent=$4 mib=$5 watch=$6 top=/dev/mapper/store force=-f disk live pid s
@@ -208,8 +208,8 @@ store() {
 		lifezone trim --watch store >"$W/watch" 2>&1 &
 		pid=$!
 	fi
-	tests/vm/files.py "$MNT" $live "$mib" "/sys/block/$disk/lifezone" "$@" >"$W/store" ||
-		fail "files.py: $?"
+	"tests/vm/${store_load:-files.py}" "$MNT" $live "$mib" "/sys/block/$disk/lifezone" "$@" \
+		>"$W/store" || fail "${store_load:-files.py}: $?"
 	read -r user copies <"$W/store"
 	asked=$(lz_sysfs store trims_wanted)
 	[ "$watch" != watch ] || { kill $pid && must wait $pid; }
