@@ -254,7 +254,8 @@ static void adopt(struct lz *lz, struct lz_zone *z, u8 class, bool gc)
 static int place(struct lz *lz, u8 class, bool gc)
 {
 	struct lz_place_zone cand[LZ_BUDGET_MAX];
-	struct lz_zone *zone[LZ_BUDGET_MAX], *z = NULL;
+	u32 zone[LZ_BUDGET_MAX];
+	struct lz_zone *z = NULL;
 	struct lz_place_in in = {
 		.policy = lz->o.policy, .finish = lz->o.finish, .isolation = lz->o.isolation,
 		.class = class, .gc = gc, .cost = &lz_cost_default, .zones = cand,
@@ -279,7 +280,7 @@ static int place(struct lz *lz, u8 class, bool gc)
 			continue;
 		if (z == lz->cur[gc][class])
 			goto out;
-		zone[in.n++] = z;
+		zone[in.n++] = lz_zone_nr(lz, z);
 	}
 	held = READ_ONCE(lz->nr_zrec) >= LZ_ZRECS / 2;
 	usable = lz_free_for(lz, gc);
@@ -293,7 +294,7 @@ static int place(struct lz *lz, u8 class, bool gc)
 	lz_place(&in, &out);
 	switch (out.verdict) {
 	case LZ_PLACE_USE:
-		z = zone[out.idx];
+		z = &lz->zone[zone[out.idx]];
 		if (out.adopt)
 			adopt(lz, z, class, gc);
 		WRITE_ONCE(lz->cur[gc][class], z);
@@ -303,7 +304,7 @@ static int place(struct lz *lz, u8 class, bool gc)
 		break;
 	case LZ_PLACE_FINISH:
 		err = -EAGAIN;
-		z = zone[out.idx];
+		z = &lz->zone[zone[out.idx]];
 		spin_lock(&z->lock);
 		z->closing = true;
 		z->open->finish = true;
