@@ -441,6 +441,8 @@ static void place_every_input(struct kunit *test)
 	while (how--) {
 		struct lz_place_in in = { .cost = &lz_cost_default, .zones = z };
 
+		/* All of it takes a minute with KASAN. */
+		cond_resched();
 		v = how;
 		in.policy = v % LZ_NR_POLICIES;
 		v /= LZ_NR_POLICIES;
