@@ -215,6 +215,16 @@ void lz_target_event(struct lz_target *lt, enum lz_event ev, u64 arg)
 
 /* --- options --------------------------------------------------------------------- */
 
+static struct lz_options lz_options_now(struct lz_target *lt)
+{
+	struct lz_options o;
+
+	spin_lock(&lt->opt_lock);
+	o = lt->options;
+	spin_unlock(&lt->opt_lock);
+	return o;
+}
+
 /**
  * lz_target_set_option - change an option of a loaded target
  * @lt: target
@@ -228,19 +238,16 @@ void lz_target_event(struct lz_target *lt, enum lz_event ev, u64 arg)
 int lz_target_set_option(struct lz_target *lt, const char *key, const char *value,
 			 char *why, size_t why_size)
 {
-	struct lz_options o;
+	struct lz_options o = lz_options_now(lt);
 	int r;
 
-	spin_lock(&lt->opt_lock);
-	o = lt->options;
-	spin_unlock(&lt->opt_lock);
 	r = lz_option_set(&o, key, value, true, why, why_size);
 	if (!r)
 		r = lz_prepare_options(lt->lz, &o, why, why_size);
 	if (r)
 		return r;
 	spin_lock(&lt->opt_lock);
-	/* Again, as another may have been set meanwhile. */
+	/* Again, as another may have been set while memory was waited for. */
 	r = lz_option_set(&lt->options, key, value, true, why, why_size);
 	if (!r)
 		lz_set_options(lt->lz, &lt->options);
@@ -259,13 +266,10 @@ int lz_target_set_option(struct lz_target *lt, const char *key, const char *valu
  */
 bool lz_target_get_option(struct lz_target *lt, const char *key, char *value, size_t size)
 {
-	struct lz_options o;
+	struct lz_options o = lz_options_now(lt);
 	const char *k;
 	unsigned int i;
 
-	spin_lock(&lt->opt_lock);
-	o = lt->options;
-	spin_unlock(&lt->opt_lock);
 	for (i = 0; lz_option_get(&o, i, &k, value, size); i++)
 		if (!strcmp(k, key))
 			return true;
@@ -909,9 +913,7 @@ static void lz_status_info(struct lz_target *lt, char *result, unsigned int maxl
 	       info.checkpoint, info.commit, info.uncommitted, info.delta_used,
 	       info.delta_cap, info.leaves_cached, info.leaves_max);
 
-	spin_lock(&lt->opt_lock);
-	o = lt->options;
-	spin_unlock(&lt->opt_lock);
+	o = lz_options_now(lt);
 	for (i = 0; lz_option_get(&o, i, &key, value, sizeof(value)); i++)
 		DMEMIT(" %s %s", key, value);
 }
@@ -925,9 +927,7 @@ static void lz_status_table(struct lz_target *lt, char *result, unsigned int max
 	unsigned long shown = lt->given;
 	const char *key;
 
-	spin_lock(&lt->opt_lock);
-	o = lt->options;
-	spin_unlock(&lt->opt_lock);
+	o = lz_options_now(lt);
 	lz_options_default(&d);
 	for (i = 0; lz_option_get(&o, i, &key, value, sizeof(value)); i++) {
 		lz_option_get(&d, i, &key, standard, sizeof(standard));
@@ -955,9 +955,7 @@ static void lz_status_ima(struct lz_target *lt, char *result, unsigned int maxle
 
 	DMEMIT_TARGET_NAME_VERSION(ti->type);
 	DMEMIT(",device_name=%s,uuid=%pUb", lt->dev->name, lt->super.uuid);
-	spin_lock(&lt->opt_lock);
-	o = lt->options;
-	spin_unlock(&lt->opt_lock);
+	o = lz_options_now(lt);
 	for (i = 0; lz_option_get(&o, i, &key, value, sizeof(value)); i++)
 		DMEMIT(",%s=%s", key, value);
 	DMEMIT(";");
