@@ -491,9 +491,10 @@ static bool is_quiet(struct lz *lz)
 
 /*
  * Log zones that failed for good are replaced by free ones, at the worst by those GC had
- * in reserve, and then it stands still in the midst of garbage. What is kept for the log
- * is meant for trees as large as they can be: GC may have what the log is far from
- * needing, zone by zone, until users have some again.
+ * in reserve; and cuts after which drives find open zones full take these, too. Then GC
+ * stands still in the midst of garbage. What is kept for the log is meant for trees as
+ * large as they can be: GC may have what the log is far from needing, zone by zone, until
+ * users have some again.
  */
 static bool lend(struct lz *lz)
 {
@@ -529,7 +530,7 @@ static void watch_room(struct lz *lz, bool starved)
 	if (!quiet || !starved || lz->tight)
 		return;
 	lost = lz_zones_lost(lz);
-	if (!lost || lend(lz))
+	if (lend(lz) || !lost)
 		return;
 	if (!lz->spent)
 		lz_say(lz, 'e', "no space is left: %u zones cannot be written or cleaned", lost);

@@ -145,7 +145,7 @@ static void room_not_paced(struct kunit *test)
 }
 
 /* GC's own zones are gone, and there is garbage: it gets what the log does not need. */
-static void room_lent(struct kunit *test)
+static void lent(struct kunit *test, u8 gone)
 {
 	struct ram *r = ram_device(test, 60, 8);
 	u32 state = 3, all = r->si.logical_blocks, i;
@@ -154,12 +154,23 @@ static void room_lent(struct kunit *test)
 	for (i = 0; i < all; i++)
 		KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_LONG, ram_random(&state, all), 1), 0);
 	while (lz_free_for(r->lz, true))
-		lz_zone_take_free(r->lz, false)->state = LZ_ZS_BAD;
+		lz_zone_take_free(r->lz, false)->state = gone;
 	for (i = 0; i < 20 * r->g.zone_cap; i++)
 		KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_LONG, ram_random(&state, all), 1), 0);
 	KUNIT_EXPECT_PTR_EQ(test, strstr(r->said, "no space"), NULL);
 	KUNIT_EXPECT_EQ(test, r->lz->lent, 0u);
 	ram_verify(r);
+}
+
+static void room_lent(struct kunit *test)
+{
+	lent(test, LZ_ZS_BAD);
+}
+
+/* Also where no zone has failed: cuts left them full, with hardly anything in them. */
+static void room_lent_none_failed(struct kunit *test)
+{
+	lent(test, LZ_ZS_ROOT);
 }
 
 static struct kunit_case room_cases[] = {
@@ -168,6 +179,7 @@ static struct kunit_case room_cases[] = {
 	KUNIT_CASE(room_tight),
 	KUNIT_CASE(room_not_paced),
 	KUNIT_CASE(room_lent),
+	KUNIT_CASE(room_lent_none_failed),
 	{}
 };
 

@@ -246,7 +246,9 @@ static void random_load(struct world *w)
 		w->o.commit_ms = 1000;
 	}
 	w->d->loss = rnd_below(r, 2) ? DRIVE_PREFIX : rnd_below(r, DRIVE_NR_LOSSES);
-	w->d->full_permille = rnd_below(r, 10) ? 0 : rnd_range(r, 100, 1000);
+	/* All of them are what null_blk makes of a power cycle. */
+	w->d->full_permille = rnd_below(r, 10) ? 0 :
+		rnd_below(r, 3) ? rnd_range(r, 100, 1000) : 1000;
 }
 
 /* --- instances ------------------------------------------------------------------------ */
