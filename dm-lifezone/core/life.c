@@ -604,7 +604,7 @@ int lz_life_init(struct lz_life *l, u64 blocks)
 	l->blocks = blocks;
 	/* Until it is known better. */
 	l->trusted = true;
-	l->mark = lz_alloc_blocks(DIV_ROUND_UP(blocks * sizeof(*l->mark), LZ_BLOCK_SIZE));
+	l->mark = lz_zalloc_blocks(DIV_ROUND_UP(blocks * sizeof(*l->mark), LZ_BLOCK_SIZE));
 	if (!l->mark)
 		return -ENOMEM;
 	/* More than an eighth of the blocks, or the sweep were too slow. */

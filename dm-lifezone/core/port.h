@@ -37,8 +37,13 @@
 #define lz_crc32c(crc, p, n)	crc32c(crc, p, n)
 #define lz_zalloc_array(n, sz)	kvcalloc(n, sz, GFP_KERNEL)
 #define lz_free(p)		kvfree(p)
-/* Page-aligned, zeroed, never moved: metadata and copy buffers. */
+/*
+ * Page-aligned, never moved: metadata and copy buffers. Zeroed lest a drive gets what was
+ * others' memory; core does not count on it.
+ */
 #define lz_alloc_blocks(n)	vzalloc(array_size(n, 4096))
+/* The same, and core counts on it. */
+#define lz_zalloc_blocks(n)	lz_alloc_blocks(n)
 #define lz_free_blocks(p)	vfree(p)
 /* In the machine: may fail, must not wait on our own I/O. */
 #define lz_alloc_page()		((void *)__get_free_page(GFP_NOIO | __GFP_NOWARN))

@@ -264,6 +264,14 @@ static inline void *lz_alloc_blocks(size_t n)
 	return p;
 }
 
+static inline void *lz_zalloc_blocks(size_t n)
+{
+	size_t size = (n ? n : 1) * 4096;
+	void *p = aligned_alloc(4096, size);
+
+	return p ? memset(p, 0, size) : NULL;
+}
+
 #define lz_free_blocks(p)	free(p)
 #define lz_alloc_page()		aligned_alloc(4096, 4096)
 #define lz_free_page(p)		free(p)

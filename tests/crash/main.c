@@ -24,6 +24,7 @@
 
 #define STUCK_SECONDS	3u	/* of processor time without a cut */
 #define MAX_JOBS	256u
+#define REPLAYED	10u	/* worlds */
 #define PLANT_CUTS	5000000u	/* to find a planted bug in, time permitting */
 
 /**
@@ -255,6 +256,26 @@ static void print_tally(const struct tally *t, double seconds)
 		       100.0 * t->phase[i] / (t->cuts ? t->cuts : 1));
 }
 
+/*
+ * A world is the same whatever was in memory before, or no failure could be replayed: some
+ * of them, and the same once more.
+ */
+static bool replays(void)
+{
+	struct tally t[2];
+	u32 k, i;
+
+	for (k = 0; k < 2; k++) {
+		me = &sh->w[0];
+		memset(&me->t, 0, sizeof(me->t));
+		for (i = 0; i < REPLAYED; i++)
+			if (!run_one(i))
+				return false;
+		t[k] = me->t;
+	}
+	return t[0].cuts == t[1].cuts && t[0].ops == t[1].ops && t[0].steps == t[1].steps;
+}
+
 static int suite(void)
 {
 	u32 passed = 0, failed = 0, i;
@@ -271,6 +292,10 @@ static int suite(void)
 	printf("%s clean campaign\n", ok ? "ok  " : "FAIL");
 	if (!ok)
 		print_failure(&fail);
+	passed += ok;
+	failed += !ok;
+	ok = replays();
+	printf("%s worlds replayed\n", ok ? "ok  " : "FAIL");
 	passed += ok;
 	failed += !ok;
 	for (i = 0; i < NR_PHASES; i++) {
