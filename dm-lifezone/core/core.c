@@ -525,12 +525,20 @@ static void watch_room(struct lz *lz, bool starved)
 	if (!starved && !lz->spent)
 		return;
 	quiet = is_quiet(lz);
+	/* What was discarded may be counted off its zones by a checkpoint only. */
+	if (quiet && READ_ONCE(lz->nr_ext_any)) {
+		lz_ckpt_want(lz);
+		quiet = false;
+	}
 	if (!quiet)
 		WRITE_ONCE(lz->spent, false);
 	if (!quiet || !starved || lz->tight)
 		return;
+	if (lend(lz))
+		return;
 	lost = lz_zones_lost(lz);
-	if (lend(lz) || !lost)
+	/* With none lost there is always something that GC can clean, if it has room. */
+	if (!lost && lz->gc.state == LZ_GC_IDLE)
 		return;
 	if (!lz->spent)
 		lz_say(lz, 'e', "no space is left: %u zones cannot be written or cleaned", lost);

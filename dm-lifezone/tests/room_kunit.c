@@ -173,6 +173,30 @@ static void room_lent_none_failed(struct kunit *test)
 	lent(test, LZ_ZS_ROOT);
 }
 
+/* Nor does the log have any to spare: an error, not writers that hang, until some is freed. */
+static void room_none_to_lend(struct kunit *test)
+{
+	struct ram *r = ram_device(test, 60, 8);
+	u32 state = 3, all = r->si.logical_blocks, i;
+	struct lz *lz = r->lz;
+	int err = 0;
+
+	KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_LONG, 0, all), 0);
+	for (i = 0; i < all; i++)
+		KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_LONG, ram_random(&state, all), 1), 0);
+	while (lz->nr_free > 2)
+		lz_zone_take_free(lz, false)->state = LZ_ZS_ROOT;
+	KUNIT_ASSERT_EQ(test, lz_zones_lost(lz), 0u);
+	for (i = 0; i < 20 * r->g.zone_cap && !err; i++)
+		err = ram_write(r, LZ_CLASS_LONG, ram_random(&state, all), 1);
+	KUNIT_EXPECT_EQ(test, err, -ENOSPC);
+	KUNIT_EXPECT_TRUE(test, strstr(r->said, "no space"));
+	expect_mode(r, LZ_MODE_RW);
+	ram_verify(r);
+	KUNIT_ASSERT_EQ(test, ram_discard(r, 0, all), 0);
+	KUNIT_EXPECT_EQ(test, ram_write(r, LZ_CLASS_LONG, 0, 1), 0);
+}
+
 static struct kunit_case room_cases[] = {
 	KUNIT_CASE(room_waits_for_reader),
 	KUNIT_CASE(room_waits_not_for_gc),
@@ -180,6 +204,7 @@ static struct kunit_case room_cases[] = {
 	KUNIT_CASE(room_not_paced),
 	KUNIT_CASE(room_lent),
 	KUNIT_CASE(room_lent_none_failed),
+	KUNIT_CASE(room_none_to_lend),
 	{}
 };
 
