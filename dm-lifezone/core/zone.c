@@ -280,7 +280,7 @@ static int place(struct lz *lz, u8 class, bool gc)
 			continue;
 		if (z == lz->cur[gc][class])
 			goto out;
-		zone[in.n++] = lz_zone_nr(lz, z);
+		zone[in.n++] = lz->open[i].zone;
 	}
 	held = READ_ONCE(lz->nr_zrec) >= LZ_ZRECS / 2;
 	usable = lz_free_for(lz, gc);

@@ -144,15 +144,25 @@ static void room_not_paced(struct kunit *test)
 	lz_write_fail(r->lz, &w, -EIO);
 }
 
-/* GC's own zones are gone, and there is garbage: it gets what the log does not need. */
-static void lent(struct kunit *test, u8 gone)
+/* A device that is full, with garbage everywhere. */
+static struct ram *device_with_garbage(struct kunit *test, u32 *state)
 {
 	struct ram *r = ram_device(test, 60, 8);
-	u32 state = 3, all = r->si.logical_blocks, i;
+	u32 all = r->si.logical_blocks, i;
 
 	KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_LONG, 0, all), 0);
 	for (i = 0; i < all; i++)
-		KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_LONG, ram_random(&state, all), 1), 0);
+		KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_LONG, ram_random(state, all), 1), 0);
+	return r;
+}
+
+/* GC's own zones are gone, and there is garbage: it gets what the log does not need. */
+static void lent(struct kunit *test, u8 gone)
+{
+	u32 state = 3, all, i;
+	struct ram *r = device_with_garbage(test, &state);
+
+	all = r->si.logical_blocks;
 	while (lz_free_for(r->lz, true))
 		lz_zone_take_free(r->lz, false)->state = gone;
 	for (i = 0; i < 20 * r->g.zone_cap; i++)
@@ -176,14 +186,12 @@ static void room_lent_none_failed(struct kunit *test)
 /* Nor does the log have any to spare: an error, not writers that hang, until some is freed. */
 static void room_none_to_lend(struct kunit *test)
 {
-	struct ram *r = ram_device(test, 60, 8);
-	u32 state = 3, all = r->si.logical_blocks, i;
+	u32 state = 3, all, i;
+	struct ram *r = device_with_garbage(test, &state);
 	struct lz *lz = r->lz;
 	int err = 0;
 
-	KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_LONG, 0, all), 0);
-	for (i = 0; i < all; i++)
-		KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_LONG, ram_random(&state, all), 1), 0);
+	all = r->si.logical_blocks;
 	while (lz->nr_free > 2)
 		lz_zone_take_free(lz, false)->state = LZ_ZS_ROOT;
 	KUNIT_ASSERT_EQ(test, lz_zones_lost(lz), 0u);

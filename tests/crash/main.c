@@ -265,8 +265,8 @@ static bool replays(void)
 	struct tally t[2];
 	u32 k, i;
 
+	me = &sh->w[0];
 	for (k = 0; k < 2; k++) {
-		me = &sh->w[0];
 		memset(&me->t, 0, sizeof(me->t));
 		for (i = 0; i < REPLAYED; i++)
 			if (!run_one(i))
