@@ -9,19 +9,19 @@
  * system writes to where it had nothing before makes the mapped blocks more, and
  * of one that does not grow just as many others were freed. They cost as much as
  * they take of the space that is not mapped, so the fuller the device, the fewer
- * it takes: it asks when an eighth is gone.
+ * it takes: it asks when a sixteenth is gone.
  *
  * That says nothing where all blocks have been mapped already, or of files deleted with
- * nothing written. What always tells is GC: when it has copied an eighth of what
- * is mapped, a look at the file system's free space is cheap beside it.
+ * nothing written. What always tells is GC: when it has copied a sixteenth of
+ * what is mapped, a look at the file system's free space is cheap beside it.
  *
  * While free zones are in plenty nothing is copied and nobody is asked.
  */
 #include "policy.h"
 
-#define LZ_TRIM_PART	8u
-/* A file system takes its time to answer, and is not to be kept at it (ns). */
-#define LZ_TRIM_GAP	1000000000ull
+#define LZ_TRIM_PART	16u
+/* Who answers paces itself by the time that takes; this only bounds the events (ns). */
+#define LZ_TRIM_GAP	100000000ull
 
 /**
  * lz_trim_due - whether to ask for discards
