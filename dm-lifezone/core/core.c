@@ -541,7 +541,8 @@ static void watch_room(struct lz *lz, bool starved)
 	if (!lost && lz->gc.state == LZ_GC_IDLE)
 		return;
 	if (!lz->spent)
-		lz_say(lz, 'e', "no space is left: %u zones cannot be written or cleaned", lost);
+		lz_say(lz, 'e', "no space is left for GC: %u zones cannot be written or cleaned",
+		       lost);
 	WRITE_ONCE(lz->spent, true);
 	lz_feed(lz);
 }
