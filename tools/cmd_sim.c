@@ -437,6 +437,11 @@ int cmd_sim(int argc, char **argv)
 	lz_options_default(&a.setup.o);
 	sim_cost_default(&a.setup.cost);
 	parse_args(&sim_argp, "sim", argc, argv, &a);
+	if (a.setup.reserve && a.setup.reserve >= a.setup.gc_start) {
+		complain("sim", "--reserve %u: must be less than --gc-start %u, or GC never begins",
+			 a.setup.reserve, a.setup.gc_start);
+		return EXIT_USAGE_;
+	}
 	if (a.follow)
 		return follow(&a);
 	if (a.setup.arrivals != SIM_CLOSED && !a.setup.reserve)
