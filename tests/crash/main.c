@@ -137,6 +137,30 @@ static void arm_watchdog(void)
 	setitimer(ITIMER_VIRTUAL, &it, NULL);
 }
 
+/* As fork(): the child is the worker @i. */
+static pid_t worker_start(u32 i)
+{
+	pid_t pid;
+
+	me = &sh->w[i];
+	me->fail.index = ~0u;
+	pid = fork();
+	if (pid < 0)
+		abort();
+	if (!pid) {
+		catch_signals();
+		arm_watchdog();
+	}
+	return pid;
+}
+
+static void workers_begin(void)
+{
+	memset(sh, 0, sizeof(*sh));
+	sh->limit = ~0u;
+	fflush(stdout);
+}
+
 static bool run_one(u32 index)
 {
 	char why[480];
@@ -192,18 +216,10 @@ static bool campaign(u64 cuts, u32 seconds, struct tally *t, struct failure *fai
 
 	while (sum < cuts)
 		sum += world_cuts(&current, nr_worlds++);
-	memset(sh, 0, sizeof(*sh));
-	sh->limit = ~0u;
-	fflush(stdout);
+	workers_begin();
 	for (i = 0; i < opt.jobs; i++) {
-		me = &sh->w[i];
-		me->fail.index = ~0u;
-		pid[i] = fork();
-		if (pid[i] < 0)
-			abort();
+		pid[i] = worker_start(i);
 		if (!pid[i]) {
-			catch_signals();
-			arm_watchdog();
 			work(nr_worlds, deadline);
 			exit(0);
 		}
@@ -256,16 +272,12 @@ static void print_tally(const struct tally *t, double seconds)
 		       100.0 * t->phase[i] / (t->cuts ? t->cuts : 1));
 }
 
-/*
- * A world is the same whatever was in memory before, or no failure could be replayed: some
- * of them, and the same once more.
- */
-static bool replays(void)
+/* Some worlds, and the same once more: are they? */
+static bool run_twice(void)
 {
 	struct tally t[2];
 	u32 k, i;
 
-	me = &sh->w[0];
 	for (k = 0; k < 2; k++) {
 		memset(&me->t, 0, sizeof(me->t));
 		for (i = 0; i < REPLAYED; i++)
@@ -274,6 +286,21 @@ static bool replays(void)
 		t[k] = me->t;
 	}
 	return t[0].cuts == t[1].cuts && t[0].ops == t[1].ops && t[0].steps == t[1].steps;
+}
+
+/* A world is the same whatever was in memory before, or no failure could be replayed. */
+static bool replays(struct failure *fail)
+{
+	pid_t pid;
+	int status;
+
+	workers_begin();
+	pid = worker_start(0);
+	if (!pid)
+		exit(!run_twice());
+	waitpid(pid, &status, 0);
+	*fail = sh->w[0].fail;
+	return WIFEXITED(status) && !WEXITSTATUS(status);
 }
 
 static int suite(void)
@@ -294,8 +321,10 @@ static int suite(void)
 		print_failure(&fail);
 	passed += ok;
 	failed += !ok;
-	ok = replays();
+	ok = replays(&fail);
 	printf("%s worlds replayed\n", ok ? "ok  " : "FAIL");
+	if (!ok && fail.index != ~0u)
+		print_failure(&fail);
 	passed += ok;
 	failed += !ok;
 	for (i = 0; i < NR_PHASES; i++) {
