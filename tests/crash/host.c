@@ -259,6 +259,8 @@ static void machine_runs(struct world *w)
 	w->context = CTX_MACHINE;
 	lz_run(w->lz);
 	w->context = CTX_HOST;
+	if (peek_room_untold(w->lz) && users_write_waits(w))
+		world_fail(w, "a write waits for room, and is not told that there is some");
 }
 
 /* Something happens to a request: a command of it ends, it goes on, a new one comes. */

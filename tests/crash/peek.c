@@ -61,6 +61,21 @@ const char *peek_balance(struct lz *lz)
 	return NULL;
 }
 
+/*
+ * Would a write that waits for room find some, though nothing is on its way to say so?
+ * Commits and checkpoints do at their end; what they make room for, and what comes back to
+ * the map's entries, waits for that.
+ */
+bool peek_room_untold(struct lz *lz)
+{
+	if (!atomic_read(&lz->starved) || lz->mode != LZ_MODE_RW || lz->kicked || lz->tight ||
+	    (lz->pacing && atomic_read(&lz->credit) <= 0) || lz->nr_zrec >= LZ_ZRECS / 2 ||
+	    lz->commit.state != LZ_CS_IDLE || lz->ckpt.wanted || lz->ckpt.state != LZ_CK_IDLE ||
+	    atomic_read(&lz->delta_space) < (int)(lz->delta_cap / 4))
+		return false;
+	return lz->nr_open + 1 < lz->data_slots && lz_free_for(lz, false);
+}
+
 void peek_print(struct lz *lz)
 {
 	struct lz_info i;

@@ -298,6 +298,16 @@ void users_resume(struct world *w)
 			set_state(w, &w->req[i], RS_RUN);
 }
 
+bool users_write_waits(const struct world *w)
+{
+	u32 i;
+
+	for (i = 0; i < MAX_REQS; i++)
+		if (w->req[i].kind == RQ_WRITE && w->req[i].state == RS_RESUME)
+			return true;
+	return false;
+}
+
 void users_go_on(struct world *w)
 {
 	u32 i, skip = rnd_below(&w->rnd, w->nr_ready);

@@ -329,6 +329,7 @@ void users_init(struct world *w);
 void users_new(struct world *w);
 void users_go_on(struct world *w);
 void users_resume(struct world *w);
+bool users_write_waits(const struct world *w);
 /* Core has set a zone aside. */
 void users_aside(struct world *w, u32 zone);
 void users_part_done(struct world *w, struct io *io);
@@ -349,6 +350,7 @@ u32 peek_journal_zone(struct lz *lz);
 bool peek_journal_lost(struct lz *lz);
 /* What does not add up while nobody uses it. */
 const char *peek_balance(struct lz *lz);
+bool peek_room_untold(struct lz *lz);
 void peek_print(struct lz *lz);
 
 #endif /* LZCRASH_WORLD_H */
