@@ -382,9 +382,16 @@ static void fill_rest(struct drive *d, struct drive_block *b, u32 sound, u8 fill
 
 static void finish_zone(struct drive *d, struct drive_zone *z)
 {
+	struct drive_block *last;
+
 	z->fill = rnd_below(&d->rnd, DRIVE_NR_FILLS);
-	if (z->torn)
-		fill_rest(d, &z->b[z->wp - 1], z->torn, z->fill);
+	if (z->torn) {
+		last = &z->b[z->wp - 1];
+		fill_rest(d, last, z->torn, z->fill);
+		if (d->whole && last->data && d->whole(last->data))
+			d->fail(d->ctx, "zone %u: its torn block %u has become whole",
+				(u32)(z - d->z), z->wp - 1);
+	}
 	z->wp = d->g.zone_cap;
 	z->torn = 0;
 	set_cond(d, z, LZ_COND_FULL);

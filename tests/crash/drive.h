@@ -167,6 +167,8 @@ struct drive_zone {
  * @error: asked as a command takes effect: enum drive_error; NULL: none fails
  * @lost: told of each block of user data that is, or comes, to a zone which somebody
  *	else has reset; may be NULL
+ * @whole: is this block one that may not become so by a finish after it was torn? may be
+ *	NULL
  * @ctx: for @fail, @error and @lost
  */
 struct drive {
@@ -189,6 +191,7 @@ struct drive {
 	void (*fail)(void *ctx, const char *fmt, ...) __printf(2, 3) __noreturn;
 	u8 (*error)(void *ctx, const struct drive_cmd *c);
 	void (*lost)(void *ctx, u64 tag);
+	bool (*whole)(const void *block);
 	void *ctx;
 };
 

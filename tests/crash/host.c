@@ -234,6 +234,9 @@ static void host_trace(void *ctx, const struct lz_trace *t)
 	trace(w, "core     %s zone %u class %u old %u new %u a %llu b %llu",
 	      t->what < ARRAY_SIZE(names) ? names[t->what] : "?", t->zone, t->class,
 	      t->old, t->new, (unsigned long long)t->a, (unsigned long long)t->b);
+	if (t->what == LZ_TR_PLACE && t->new == LZ_PLACE_NEW && peek_reserve_taken(w->lz, t->old))
+		world_fail(w, "%s opened zone %u, which was kept back",
+			   t->old ? "GC has" : "users have", t->zone);
 }
 
 const struct lz_ops host_ops = {

@@ -61,6 +61,27 @@ const char *peek_balance(struct lz *lz)
 	return NULL;
 }
 
+/* Nodes count only once a root leads to them, which is written when they are durable. */
+bool peek_whole(const void *block)
+{
+	const struct lz_hdr *h = block;
+	u8 copy[LZ_BLOCK_SIZE];
+	u16 type = le16_to_cpu(h->type);
+
+	memcpy(copy, block, sizeof(copy));
+	((struct lz_hdr *)copy)->crc = 0;
+	return le32_to_cpu(h->magic) == LZ_MAGIC && type != LZ_BT_NODE && type != LZ_BT_ZNODE &&
+	       le32_to_cpu(h->crc) == lz_crc32c(~0u, copy, sizeof(copy));
+}
+
+/* Have users, or has GC, opened a zone that is kept for the log (or for GC)? */
+bool peek_reserve_taken(struct lz *lz, bool gc)
+{
+	u32 meta = lz->si.meta_zones - min(lz->nr_meta, lz->si.meta_zones);
+
+	return lz->nr_free < (gc ? meta - min(meta, lz->lent) : meta + lz->si.gc_zones);
+}
+
 /*
  * Would a write that waits for room find some, though nothing is on its way to say so?
  * Commits and checkpoints do at their end; what they make room for, and what comes back to

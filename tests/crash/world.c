@@ -813,6 +813,7 @@ static void life(struct world *w)
 	world_options(w);
 	w->d = drive_new(&w->g, rnd_u64(&w->rnd));
 	w->d->fail = world_fail;
+	w->d->whole = peek_whole;
 	w->d->ctx = w;
 	w->report = calloc(w->g.nr_zones, sizeof(*w->report));
 	w->failed = calloc(w->g.nr_zones, sizeof(*w->failed));

@@ -350,6 +350,9 @@ u32 peek_journal_zone(struct lz *lz);
 bool peek_journal_lost(struct lz *lz);
 /* What does not add up while nobody uses it. */
 const char *peek_balance(struct lz *lz);
+/* Is it a block of metadata that recovery would believe? */
+bool peek_whole(const void *block);
+bool peek_reserve_taken(struct lz *lz, bool gc);
 bool peek_room_untold(struct lz *lz);
 void peek_print(struct lz *lz);
 
