@@ -598,13 +598,15 @@ struct lz {
 	struct lz_zone *zone;
 	struct lz_open *open;
 
-	spinlock_t place_lock;			/* down to free_list */
+	spinlock_t place_lock;			/* down to cand_zone */
 	struct lz_zone *cur[2][LZ_NR_ZONE_CLASSES]; /* [gc][class]; read without the lock */
 	u32 nr_open;				/* open slots taken */
 	u32 nr_free;				/* zones on free_list */
 	u32 nr_meta;				/* zones of the metadata log */
 	u32 nr_unready;				/* free zones that wait for a reset */
 	struct list_head free_list;
+	struct lz_place_zone cand[LZ_BUDGET_MAX]; /* of one placement: the stack is deep as it is */
+	u32 cand_zone[LZ_BUDGET_MAX];		/* and their numbers */
 
 	spinlock_t list_lock;			/* down to nr_zrec */
 	struct list_head done_list;

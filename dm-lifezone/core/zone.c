@@ -253,12 +253,10 @@ static void adopt(struct lz *lz, struct lz_zone *z, u8 class, bool gc)
 /* Finds the zone @class is to write to. 0: cur is set, or may be by now. */
 static int place(struct lz *lz, u8 class, bool gc)
 {
-	struct lz_place_zone cand[LZ_BUDGET_MAX];
-	u32 zone[LZ_BUDGET_MAX];
 	struct lz_zone *z = NULL;
 	struct lz_place_in in = {
 		.policy = lz->o.policy, .finish = lz->o.finish, .isolation = lz->o.isolation,
-		.class = class, .gc = gc, .cost = &lz_cost_default, .zones = cand,
+		.class = class, .gc = gc, .cost = &lz_cost_default, .zones = lz->cand,
 	};
 	struct lz_place_out out = {};
 	unsigned long flags;
@@ -272,15 +270,15 @@ static int place(struct lz *lz, u8 class, bool gc)
 			continue;
 		z = &lz->zone[lz->open[i].zone];
 		spin_lock(&z->lock);
-		look_at(lz, z, traced, &cand[in.n]);
+		look_at(lz, z, traced, &lz->cand[in.n]);
 		/* What is read meanwhile may keep one from its reset for long. */
 		in.closing |= z->closing && !z->failed && !z->draining;
 		spin_unlock(&z->lock);
-		if (!cand[in.n].room)
+		if (!lz->cand[in.n].room)
 			continue;
 		if (z == lz->cur[gc][class])
 			goto out;
-		zone[in.n++] = lz->open[i].zone;
+		lz->cand_zone[in.n++] = lz->open[i].zone;
 	}
 	held = READ_ONCE(lz->nr_zrec) >= LZ_ZRECS / 2;
 	usable = lz_free_for(lz, gc);
@@ -294,7 +292,7 @@ static int place(struct lz *lz, u8 class, bool gc)
 	lz_place(&in, &out);
 	switch (out.verdict) {
 	case LZ_PLACE_USE:
-		z = &lz->zone[zone[out.idx]];
+		z = &lz->zone[lz->cand_zone[out.idx]];
 		if (out.adopt)
 			adopt(lz, z, class, gc);
 		WRITE_ONCE(lz->cur[gc][class], z);
@@ -304,7 +302,7 @@ static int place(struct lz *lz, u8 class, bool gc)
 		break;
 	case LZ_PLACE_FINISH:
 		err = -EAGAIN;
-		z = &lz->zone[zone[out.idx]];
+		z = &lz->zone[lz->cand_zone[out.idx]];
 		spin_lock(&z->lock);
 		z->closing = true;
 		z->open->finish = true;
