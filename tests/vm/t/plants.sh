@@ -107,8 +107,9 @@ some_reset() { [ "$(lz_sysfs p resets_user)" -gt 0 ]; }
 check_room() {
 	local pid was now='' still=0
 	plain size=64 zone_capacity=2
+	# A thread, as its process is what is killed below.
 	fio --name=room --filename=$top --direct=1 --ioengine=psync --rw=randwrite --bs=64k \
-		--io_size=64M --minimal >"$W/fio" 2>&1 &
+		--io_size=64M --thread --minimal >"$W/fio" 2>&1 &
 	pid=$!
 	while kill -0 $pid 2>/dev/null; do
 		was=$now
