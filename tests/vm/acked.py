@@ -159,9 +159,11 @@ def write(a):
                     t.put(b, make(b, base + n))
                 if not w:
                     continue
+                a.mark("worker %d: to sync %s" % (w, sorted(mine)))
                 t.sync()
                 with lock:
                     os.write(log, b"".join(RECORD.pack(b, base + n) for b in mine))
+                    a.mark("worker %d: synced %s" % (w, sorted(mine)))
                 syncs[w] += 1
                 time.sleep(rnd.random() * a.pause)
         except OSError as e:
@@ -223,6 +225,7 @@ def main():
     p.add_argument("-s", "--seed", type=int, default=1)
     p.add_argument("--pause", type=float, default=0, help="after an fsync, seconds at most")
     p.add_argument("--only", type=int, help="the one worker that writes")
+    p.set_defaults(mark=lambda text: None)
     a = p.parse_args()
     return write(a) if a.what == "write" else check(a)
 
