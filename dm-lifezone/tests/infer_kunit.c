@@ -67,7 +67,7 @@ static u32 mixed(struct ram *r)
 	return 100 * sum * HOT_PART / r->si.logical_blocks;
 }
 
-/* Copies of 12 fills, after another 8. */
+/* Copies of 4 fills, after another 4. */
 static u64 copies(struct kunit *test, u8 policy, u32 *mix)
 {
 	struct ram *r = device(test, policy, 14);
@@ -75,9 +75,9 @@ static u64 copies(struct kunit *test, u8 policy, u32 *mix)
 	u64 was;
 
 	fill(r, LZ_CLASS_NOT_SET);
-	overwrite(r, &state, LZ_CLASS_NOT_SET, 8);
+	overwrite(r, &state, LZ_CLASS_NOT_SET, 4);
 	was = lz_stat(r->lz, LZ_ST_GC_COPIES);
-	overwrite(r, &state, LZ_CLASS_NOT_SET, 12);
+	overwrite(r, &state, LZ_CLASS_NOT_SET, 4);
 	was = lz_stat(r->lz, LZ_ST_GC_COPIES) - was;
 	*mix = mixed(r);
 	ram_verify(r);
