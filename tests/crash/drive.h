@@ -167,8 +167,8 @@ struct drive_zone {
  * @error: asked as a command takes effect: enum drive_error; NULL: none fails
  * @lost: told of each block of user data that is, or comes, to a zone which somebody
  *	else has reset; may be NULL
- * @whole: is this block one that may not become so by a finish after it was torn? may be
- *	NULL
+ * @whole: would what it holds be believed? asked of a torn block that a finish has filled
+ *	up, of which that may not be true; may be NULL
  * @ctx: for @fail, @error and @lost
  */
 struct drive {

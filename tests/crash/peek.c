@@ -84,8 +84,8 @@ bool peek_reserve_taken(struct lz *lz, bool gc)
 
 /*
  * Would a write that waits for room find some, though nothing is on its way to say so?
- * Commits and checkpoints do at their end; what they make room for, and what comes back to
- * the map's entries, waits for that.
+ * A commit and a checkpoint do at their end: what they make room for, and map entries that
+ * come back, need nobody else to.
  */
 bool peek_room_untold(struct lz *lz)
 {

@@ -27,6 +27,7 @@ import traceback
 from types import SimpleNamespace
 
 import acked
+import bios
 import dm
 
 CUTS = int(os.environ.get("LZ_TEST_CUTS") or 40)
@@ -136,46 +137,6 @@ def status_of(pid, what):
     return hangs(what)
 
 
-class Trace:
-    """The bios of all dm devices in a round, and what is said in between."""
-
-    ROOT = "/sys/kernel/tracing"
-    LINES = 1500  # before and after the cut that are printed
-
-    def __init__(self):
-        if not os.path.exists(self.ROOT + "/trace"):
-            run("mount -t tracefs tracefs " + self.ROOT)
-        with open("/proc/devices") as f:
-            major = next(int(line.split()[0]) for line in f if "device-mapper" in line)
-        self.put("buffer_size_kb", 4096)
-        for event in ("queue", "complete"):
-            self.put("events/block/block_bio_%s/filter" % event, "dev >= %d" % (major << 20))
-            self.put("events/block/block_bio_%s/enable" % event, 1)
-
-    def put(self, name, value):
-        with open(self.ROOT + "/" + name, "w") as f:
-            f.write(str(value))
-
-    def start(self):
-        self.put("trace", "")
-        self.put("tracing_on", 1)
-
-    def stop(self):
-        self.put("tracing_on", 0)
-
-    def mark(self, text):
-        try:
-            self.put("trace_marker", text)
-        except OSError:
-            pass  # it is stopped
-
-    def show(self):
-        with open(self.ROOT + "/trace") as f:
-            lines = f.readlines()
-        at = next((i for i, line in enumerate(lines) if "cut: now" in line), len(lines))
-        print("".join(lines[max(0, at - self.LINES):at + self.LINES]), flush=True)
-
-
 class Log:
     """What was acknowledged, of all rounds."""
 
@@ -215,9 +176,9 @@ class Log:
 class Files:
     """Buffered writes in files, each followed by an fsync; one worker never syncs."""
 
-    def __init__(self, where, log, trace):
+    def __init__(self, where, log):
         self.a = SimpleNamespace(target=where, log=log.path, seconds=600, workers=WORKERS,
-                                 blocks=1536, seed=0, pause=0, mark=trace.mark)
+                                 blocks=1536, seed=0, pause=0, mark=bios.mark)
 
     def write(self, rnd, calm):
         self.a.seed = rnd.randrange(1 << 30)
@@ -230,7 +191,7 @@ class Files:
 
 
 class Rocksdb:
-    def __init__(self, where, log, _trace):
+    def __init__(self, where, log):
         self.path = where + "/db"
         self.log = log
 
@@ -293,7 +254,7 @@ class Stack:
                 if not over.is_set():
                     fail("suspend or reload, with power on: %s" % e)
 
-    def cut(self, rnd, log, calm, trace):
+    def cut(self, rnd, log, calm):
         """At some moment: what the drive lost, and how many commands took effect in part;
         and the size of the log just before, and, or None, as the device ceased to be a
         lifezone. When all is calm: soon after a sync."""
@@ -311,9 +272,9 @@ class Stack:
         if calm:
             log.wait(log.size())
         before = log.size()
-        trace.mark("cut: now")
+        bios.mark("cut: now")
         said = dm.message("cut", "cut %d" % rnd.randrange(1 << 32))
-        trace.mark("cut: over")
+        bios.mark("cut: over")
         over.set()
         if other.pid:
             other.join(HUNG)
@@ -385,19 +346,18 @@ def use(load_name, fs, drive, where, cuts):
     fill(where)
     filled = check_filled(where)
     log = Log(W + "/acked")
-    trace = Trace()
-    load = {"files": Files, "rocksdb": Rocksdb}[load_name](where, log, trace)
+    load = {"files": Files, "rocksdb": Rocksdb}[load_name](where, log)
     lost = 0
     for i in cuts:
         rnd = random.Random(SEED * 1000 + i)
         # The last sync is over, nothing else is written, and no later one makes up for it.
         calm = rnd.randrange(3) == 0 or "LZ_TEST_CALM" in os.environ
-        trace.start()
+        bios.start()
         pid = child(work, load, where, rnd, calm)
         log.wait(len(log.all) * acked.RECORD.size)
-        said, end, gone = stack.cut(rnd, log, calm, trace)
+        said, end, gone = stack.cut(rnd, log, calm)
         status_of(pid, "the load")
-        trace.stop()
+        bios.stop()
         # dm's "error" target has no flushes: they succeed, and with them an fsync whose data
         # lifezone had taken.
         whole = log.size() if gone is None else gone
@@ -420,7 +380,7 @@ def use(load_name, fs, drive, where, cuts):
         stack.up(rnd)
         mount(fs, where)
         if log.all and status_of(child(load.check), "the check"):
-            trace.show()
+            bios.show("cut: now")
             fail("lost: %sacknowledged once power was off: %s" % (printed(), log.late))
         if "several versions" in printed():
             say(printed().splitlines()[0])
