@@ -169,26 +169,34 @@ void lz_stream_ended(struct lz *lz, struct lz_stream *s, const struct lz_cmd *cm
 	lz_submit(lz, &s->finish);
 }
 
+/* Blocks that commits of what users have written may take until the next checkpoint is through. */
+static u64 journal_worst(const struct lz *lz)
+{
+	return 8 + lz->delta_cap / LZ_JOURNAL_RECORDS;
+}
+
 /* lz_log_worst - blocks the largest checkpoint needs, and the commits beside it. */
 u64 lz_log_worst(const struct lz *lz)
 {
-	return 8 + lz->delta_cap / LZ_JOURNAL_RECORDS + lz_tree_above(&lz->map, 0) +
-		lz_tree_above(&lz->ztab, 0);
+	return journal_worst(lz) + lz_tree_above(&lz->map, 0) + lz_tree_above(&lz->ztab, 0);
 }
 
-/* lz_log_free - blocks the metadata log may still take. */
+/*
+ * lz_log_free - blocks the metadata log may still take, also after a cut. That may spoil what is
+ * left of the zones it is written to. Of these only what the journal may yet need counts, as a
+ * load needs none of it: its checkpoint gets along with zones that are free.
+ */
 u64 lz_log_free(struct lz *lz)
 {
-	u32 zones, i;
+	const struct lz_stream *s = lz->js;
+	u32 zones;
 	u64 n;
 
 	zones = lz->si.meta_zones > lz->nr_meta ? lz->si.meta_zones - lz->nr_meta : 0;
 	zones = min(zones, READ_ONCE(lz->nr_free));
 	n = (u64)zones * (lz->g.zone_cap - 1);
-	for (i = 0; i < 2; i++) {
-		if (lz->stream[i].zone != LZ_NONE && lz->stream[i].off + 1 < lz->g.zone_cap)
-			n += lz->g.zone_cap - 1 - lz->stream[i].off;
-	}
+	if (s->zone != LZ_NONE && s->off + 1 < lz->g.zone_cap)
+		n += min_t(u64, lz->g.zone_cap - 1 - s->off, journal_worst(lz));
 	return n;
 }
 

@@ -76,6 +76,17 @@ static void all_durable(struct ram *r)
 		r->zone[i].durable = r->zone[i].wp;
 }
 
+void ram_fill_up(struct ram *r, u32 zone)
+{
+	struct ram_zone *z = &r->zone[zone];
+
+	memset(data_of(r, zone) + (size_t)z->wp * LZ_BLOCK_SIZE, 0,
+	       (size_t)(r->g.zone_cap - z->wp) * LZ_BLOCK_SIZE);
+	set_cond(r, z, LZ_COND_FULL);
+	z->wp = r->g.zone_cap;
+	z->durable = z->wp;
+}
+
 static int carry_out(struct ram *r, struct lz_cmd *c)
 {
 	u32 zone, off;
@@ -124,11 +135,7 @@ static int carry_out(struct ram *r, struct lz_cmd *c)
 		z->data = NULL;
 		break;
 	case LZ_OP_FINISH:
-		memset(data_of(r, zone) + (size_t)z->wp * LZ_BLOCK_SIZE, 0,
-		       (size_t)(r->g.zone_cap - z->wp) * LZ_BLOCK_SIZE);
-		set_cond(r, z, LZ_COND_FULL);
-		z->wp = r->g.zone_cap;
-		z->durable = z->wp;
+		ram_fill_up(r, zone);
 		break;
 	}
 	if (!err && (c->flags & LZ_CMD_FUA))

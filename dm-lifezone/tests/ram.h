@@ -111,6 +111,8 @@ void ram_check(struct ram *r);
 /* A cut, and after the load all that. */
 void ram_survive(struct ram *r);
 
+/* The drive finishes @zone. */
+void ram_fill_up(struct ram *r, u32 zone);
 /* The block at a drive address. */
 void *ram_block(struct ram *r, u64 addr);
 /* A metadata block that was changed is made believable again, with @count entries. */

@@ -205,6 +205,45 @@ static void room_none_to_lend(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ram_write(r, LZ_CLASS_LONG, 0, 1), 0);
 }
 
+/*
+ * A cut may spoil the ends of both zones the log is written to, and what GC would have had in
+ * reserve is gone, too: there is room for the checkpoint of the load all the same.
+ */
+static void room_ends_spoiled(struct kunit *test)
+{
+	struct ram *r = ram_device(test, 40, 8);
+	u32 i, keep, all = r->g.nr_zones;
+	struct waiting x;
+	u64 checkpoints;
+
+	KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_LONG, 0, r->si.logical_blocks), 0);
+	KUNIT_ASSERT_EQ(test, ram_checkpoint(r), 0);
+	checkpoints = lz_stat(r->lz, LZ_ST_CHECKPOINTS);
+	while (r->lz->nr_meta < r->si.meta_zones &&
+	       lz_stat(r->lz, LZ_ST_CHECKPOINTS) == checkpoints)
+		KUNIT_ASSERT_TRUE(test, commit(r, &x));
+	/* The last zone it took may be empty yet. */
+	KUNIT_ASSERT_TRUE(test, commit(r, &x));
+	/* What is kept for the log is still free. */
+	keep = r->si.meta_zones - r->lz->nr_meta;
+	for (i = 2; i < all; i++) {
+		if (r->lz->zone[i].state == LZ_ZS_FREE && !keep--)
+			break;
+	}
+	for (; i < all; i++) {
+		if (r->lz->zone[i].state == LZ_ZS_FREE)
+			r->zone[i].cond = LZ_COND_OFFLINE;
+	}
+	ram_cut(r);
+	for (i = 0; i < all; i++) {
+		if (r->zone[i].cond == LZ_COND_OPEN)
+			ram_fill_up(r, i);
+	}
+	ram_again(r);
+	ram_verify(r);
+	ram_check(r);
+}
+
 static struct kunit_case room_cases[] = {
 	KUNIT_CASE(room_waits_for_reader),
 	KUNIT_CASE(room_waits_not_for_gc),
@@ -213,6 +252,7 @@ static struct kunit_case room_cases[] = {
 	KUNIT_CASE(room_lent),
 	KUNIT_CASE(room_lent_none_failed),
 	KUNIT_CASE(room_none_to_lend),
+	KUNIT_CASE(room_ends_spoiled),
 	{}
 };
 
