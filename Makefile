@@ -117,7 +117,7 @@ help:
 # help: Test
 # help:   make check        everything below up to logs; last line: N passed, N failed, N skipped
 # help:   make unit         unit tests of the kernel-free core, on the host
-# help:   make crash        power cuts of random schedules, from a seed
+# help:   make crash        power cuts of random schedules and planted bugs (N=1000000 SEED=)
 # help:   make exhaust      every cut of every short sequence on the smallest drive
 # help:   make fault        every allocation and every command fails in turn
 # help:   make fuzz T=60    hostile drives and words: the fuzzers for T seconds in all (wants
