@@ -185,18 +185,16 @@ TRACE_EVENT(lifezone_reset, TP_PROTO(dev_t dev, const struct lz_trace *t),
 			     __field(u32, zone)
 			     __field(u8, class)
 			     __field(u8, state)
-			     __field(u8, due)
-			     __field(u64, room)),
+			     __field(u8, due)),
 	    TP_fast_assign(__entry->dev = dev;
 			   __entry->zone = t->zone;
 			   __entry->class = t->class;
 			   __entry->state = t->old;
-			   __entry->due = t->new;
-			   __entry->room = t->a;),
-	    TP_printk("%d,%d zone %u class %s %s -> %s room %llu",
+			   __entry->due = t->new;),
+	    TP_printk("%d,%d zone %u class %s %s -> %s",
 		      MAJOR(__entry->dev), MINOR(__entry->dev), __entry->zone,
 		      lz_show_class(__entry->class), lz_show_zone_state(__entry->state),
-		      __entry->due ? "due" : "left", __entry->room)
+		      __entry->due ? "due" : "left")
 );
 
 /* A commit became durable. */

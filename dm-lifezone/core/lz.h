@@ -763,7 +763,6 @@ void lz_tree_set(struct lz_tree *t, u32 level, u64 idx, u64 addr);
 int lz_zones_init(struct lz *lz);
 void lz_zones_exit(struct lz *lz);
 u32 lz_zone_room(const struct lz *lz, const struct lz_zone *z);
-bool lz_zone_as_new(const struct lz *lz, const struct lz_zone *z);
 u32 lz_free_for(struct lz *lz, bool gc);
 int lz_zone_reserve(struct lz *lz, u8 class, bool gc, u32 want, struct lz_write *w);
 void lz_zone_name(struct lz *lz, struct lz_zone *z, u32 off, u64 lba, u32 n);
@@ -797,12 +796,6 @@ static inline u8 lz_zone_worn(u8 flags)
 static inline u32 lz_zone_nr(const struct lz *lz, const struct lz_zone *z)
 {
 	return z - lz->zone;
-}
-
-/* Blocks of data that a new zone holds besides its summaries. */
-static inline u32 lz_new_zone_room(const struct lz *lz)
-{
-	return lz->g.zone_cap - DIV_ROUND_UP(lz->g.zone_cap, LZ_SUMMARY_ENTRIES + 1);
 }
 
 /* reset.c: emptied zones */

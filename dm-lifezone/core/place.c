@@ -51,8 +51,7 @@
  *
  * Empty zones. With reset=adaptive an open zone that has lost all it held is left to be
  * filled: by data of its own class, or of one that does not live as long, which adopts it rather
- * than opens a new one. Data that lives longer would bury the garbage under it, but if there
- * is hardly any, whatever would open a new zone adopts this one.
+ * than opens a new one. Data that lives longer would bury the garbage under it.
  */
 #include "policy.h"
 
@@ -293,7 +292,7 @@ static unsigned int lz_find_adopted(const struct lz_place_in *in, bool group)
 		const struct lz_place_zone *z = &in->zones[i];
 		u32 score = 0;
 
-		if (z->as_new || (z->empty && lz_as_short(in->class, z->class)))
+		if (z->empty && lz_as_short(in->class, z->class))
 			score = LZ_NEAR_SAME_STREAM;
 		else if (group && z->idle && lz_is_group(z->class))
 			score = lz_nearness(in->class, z->class);

@@ -124,8 +124,7 @@ extern const struct lz_cost lz_cost_default;
  * @class: lifetime of the first data written to it
  * @gc: opened for GC output
  * @idle: nothing has been written to it for long
- * @empty: all that was written to it is gone, and data that lives no longer may have it
- * @as_new: all is gone, and was so little that any data may have it
+ * @empty: all that was written to it is gone, and others may have it
  * @room: blocks that may still be reserved (blocks)
  * @age: written to the device since it was last written (blocks)
  */
@@ -134,7 +133,6 @@ struct lz_place_zone {
 	bool gc;
 	bool idle;
 	bool empty;
-	bool as_new;
 	u32 room;
 	u64 age;
 };
@@ -268,14 +266,10 @@ struct lz_trim_in {
 /* lz_trim_due - may so much have been freed without a discard that it pays to ask? */
 bool lz_trim_due(const struct lz_trim_in *in);
 
-/* lz_as_new - is an open zone that holds no valid data as good as a new one? */
-bool lz_as_new(enum lz_reset how, u32 room, u32 cap);
-
 /*
  * lz_reset_due - a zone without valid data: reset it now? Eager: always. Lazy
- * (LZR): a zone of lifetime SHORT only once it is also full. Adaptive: any. What is as good
- * as new only with eager.
+ * (LZR): a zone of lifetime SHORT only once it is also full. Adaptive: any.
  */
-bool lz_reset_due(enum lz_reset how, u8 class, bool full, bool as_new);
+bool lz_reset_due(enum lz_reset how, u8 class, bool full);
 
 #endif /* LIFEZONE_POLICY_H */

@@ -10,13 +10,12 @@
  */
 #include "lz.h"
 
-/* Is @z, which holds nothing valid, to be reset? Caller holds its lock. */
+/* Is @z, which holds nothing valid, to be reset? */
 static bool decide(struct lz *lz, const struct lz_zone *z, bool full)
 {
-	bool yes = lz_reset_due(lz->o.reset, z->class, full, !full && lz_zone_as_new(lz, z));
+	bool yes = lz_reset_due(lz->o.reset, z->class, full);
 
-	lz_trace(lz, LZ_TR_RESET, lz_zone_nr(lz, z), z->class, z->state, yes,
-		 full ? 0 : lz_zone_room(lz, z), 0);
+	lz_trace(lz, LZ_TR_RESET, lz_zone_nr(lz, z), z->class, z->state, yes, 0, 0);
 	return yes;
 }
 

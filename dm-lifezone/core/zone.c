@@ -213,17 +213,10 @@ static u64 age_of(struct lz *lz, const struct lz_zone *z)
 	return z->done && z->done == z->resv ? atomic64_read(&lz->write_seq) - z->seq : 0;
 }
 
-/* Is all gone that was written to @z, and so little that it is as good as new? Of users' zones. */
-bool lz_zone_as_new(const struct lz *lz, const struct lz_zone *z)
+/* @z, of which so many blocks are in use, holds nothing of what was written to it. */
+static bool is_empty(const struct lz *lz, const struct lz_zone *z, u32 used)
 {
-	return z->done && !in_use(z) && !z->open->gc &&
-		lz_as_new(lz->o.reset, lz_zone_room(lz, z), lz_new_zone_room(lz));
-}
-
-/* All that was written to @z is gone, and it is left to be filled. */
-static bool is_empty(const struct lz *lz, const struct lz_zone *z)
-{
-	return lz->o.reset == LZ_RESET_ADAPTIVE && z->done && !in_use(z);
+	return lz->o.reset == LZ_RESET_ADAPTIVE && z->done && !used;
 }
 
 /* @z as placement sees it. Caller holds z->lock. */
@@ -234,7 +227,7 @@ static void look_at(struct lz *lz, const struct lz_zone *z, bool traced, struct 
 
 	*seen = (struct lz_place_zone){
 		z->class, z->open->gc, lz_idle(age, lz->si.logical_blocks),
-		is_empty(lz, z), lz_zone_as_new(lz, z), lz_zone_room(lz, z), age,
+		is_empty(lz, z, used), lz_zone_room(lz, z), age,
 	};
 	if (traced && seen->room)
 		lz_trace_event(lz, &(struct lz_trace){
@@ -248,7 +241,7 @@ static void adopt(struct lz *lz, struct lz_zone *z, u8 class, bool gc)
 {
 	lz_zones_uncur(lz, z);
 	spin_lock(&z->lock);
-	if (is_empty(lz, z) || lz_zone_as_new(lz, z)) {
+	if (is_empty(lz, z, in_use(z))) {
 		z->open->gc = gc;
 		lz_infer_emptied(z->open);
 	}

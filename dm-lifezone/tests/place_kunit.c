@@ -9,8 +9,8 @@
  *
  * Open zones are written as words of letters: the class (- not set, N none,
  * S short, M medium, L long, E extreme, F file-system metadata, a to k the groups), "g" if it was
- * opened for GC, "i" if nothing comes to it any more, "e" if it is empty, "n" if it is as good as
- * new, and the room in blocks if it is not 100.
+ * opened for GC, "i" if nothing comes to it any more, "e" if it is empty, and the room in blocks
+ * if it is not 100.
  */
 #include "../core/policy.h"
 #include "unit.h"
@@ -272,12 +272,6 @@ static const struct row rows[] = {
 	{ "empty: though spent", SLA, USER, PERS, MISM, 'M', SPENT, "S Le", ADOPT, 1 },
 	{ "empty: not GC's at the reserve", SLA, USER, PERS, NEVER, 'M', RESERVE, "Mge", WAIT, 0 },
 	{ "empty: before an idle group", ADAPT, USER, PERS, NEVER, 'c', OPEN, "di ke", ADOPT, 1 },
-	{ "as new: rather than a new one", SLA, USER, PERS, NEVER, 'L', OPEN, "E Sn", ADOPT, 1 },
-	{ "as new: not before one that suits", SLA, USER, PERS, NEVER, 'L', OPEN, "Sn L", USE, 1 },
-	{ "as new: a group's for a hint", ADAPT, USER, PERS, NEVER, 'E', OPEN, "b an", ADOPT, 1 },
-	{ "as new: for a colder group", ADAPT, USER, PERS, NEVER, 'h', OPEN, "di an", ADOPT, 1 },
-	{ "as new: for GC", ADAPT, GC, PERS, NEVER, 'h', OPEN, "an", ADOPT, 0 },
-	{ "as new: rather than share", SLA, USER, PERS, NEVER, 'L', SPENT, "M Sn", ADOPT, 1 },
 
 	/* --- adaptive: what has a hint as in sla, groups by themselves --- */
 	{ "adaptive: a hint is equal", ADAPT, USER, PERS, NEVER, 'M', OPEN, "L M d", USE, 1 },
@@ -353,8 +347,7 @@ static unsigned int parse_zones(const char *s, struct lz_place_zone *z)
 			s++;
 		z[n].idle = *s == 'i';
 		z[n].empty = *s == 'e';
-		z[n].as_new = *s == 'n';
-		if (z[n].idle || z[n].empty || z[n].as_new)
+		if (z[n].idle || z[n].empty)
 			s++;
 		z[n].age = z[n].idle ? OLD : 0;
 		z[n].room = *s && *s != ' ' ? 0 : 100;
@@ -421,7 +414,7 @@ static void check_decision(struct kunit *test, const struct lz_place_in *in)
 	}
 	if (out.adopt)
 		ok &= out.verdict == LZ_PLACE_USE &&
-			(in->zones[out.idx].empty || in->zones[out.idx].as_new ||
+			(in->zones[out.idx].empty ||
 			 (in->zones[out.idx].idle && in->class >= LZ_CLASS_GROUP &&
 			  in->zones[out.idx].class >= LZ_CLASS_GROUP));
 	if (out.fallback)
@@ -440,7 +433,7 @@ static void place_every_input(struct kunit *test)
 	static const u8 classes[LZ_NR_CLASSES + 3] = {
 		0, 1, 2, 3, 4, 5, 6, LZ_CLASS_GROUP, LZ_CLASS_GROUP + 4, LZ_NR_ZONE_CLASSES - 1,
 	};
-	const unsigned int nr = ARRAY_SIZE(classes), kinds = nr * 5 * ARRAY_SIZE(rooms);
+	const unsigned int nr = ARRAY_SIZE(classes), kinds = nr * 4 * ARRAY_SIZE(rooms);
 	struct lz_place_zone z[2];
 	unsigned int how, zones, i, v;
 
@@ -473,12 +466,11 @@ static void place_every_input(struct kunit *test)
 			for (i = 0; i < in.n; i++) {
 				z[i].class = classes[v % nr];
 				v /= nr;
-				z[i].gc = v % 5 == 1;
-				z[i].idle = v % 5 == 2;
+				z[i].gc = v % 4 == 1;
+				z[i].idle = v % 4 == 2;
 				z[i].age = z[i].idle ? OLD : 0;
-				z[i].empty = v % 5 == 3;
-				z[i].as_new = v % 5 == 4;
-				v /= 5;
+				z[i].empty = v % 4 == 3;
+				v /= 4;
 				z[i].room = rooms[v % ARRAY_SIZE(rooms)];
 				v /= ARRAY_SIZE(rooms);
 			}

@@ -508,50 +508,6 @@ static void zone_left_to_be_filled(struct kunit *test)
 	ram_survive(r);
 }
 
-/*
- * A zone of which hardly anything was written and all is gone is as good as new: whoever would
- * open one has it, in place of an erase for next to nothing. With reset=eager it is reset.
- */
-static void zone_as_new(struct kunit *test)
-{
-	struct ram *r = ram_new(test, 40, 14);
-	u32 part = r->g.zone_cap / 64, zone, how;
-	struct lz_info info;
-	u64 resets;
-
-	r->o.policy = LZ_POLICY_SLA;
-	KUNIT_ASSERT_EQ(test, ram_format(r), 0);
-	KUNIT_ASSERT_EQ(test, ram_load(r, 0), 0);
-	KUNIT_ASSERT_GT(test, part, 0);
-	for (how = 0; how < LZ_NR_RESETS; how++) {
-		r->o.reset = how;
-		lz_set_options(r->lz, &r->o);
-		KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_MEDIUM, 0, part), 0);
-		KUNIT_ASSERT_EQ(test, ram_flush(r), 0);
-		lz_get_info(r->lz, &info);
-		zone = info.class_open[LZ_CLASS_MEDIUM];
-		resets = r->nr_ops[LZ_OP_RESET];
-		KUNIT_ASSERT_EQ(test, ram_discard(r, 0, part), 0);
-		KUNIT_ASSERT_EQ(test, ram_flush(r), 0);
-		ram_elapse(r, 2000);
-		KUNIT_EXPECT_EQ(test, r->nr_ops[LZ_OP_RESET] - resets, how == LZ_RESET_EAGER);
-		if (how == LZ_RESET_EAGER)
-			continue;
-		KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_EXTREME, 0, 1), 0);
-		lz_get_info(r->lz, &info);
-		KUNIT_EXPECT_EQ(test, info.class_open[LZ_CLASS_EXTREME], zone);
-		KUNIT_EXPECT_EQ(test, info.class_open[LZ_CLASS_MEDIUM], ~0u);
-		/* With more it is not: the next round begins without a zone that is open. */
-		KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_EXTREME, 1, part), 0);
-		resets = r->nr_ops[LZ_OP_RESET];
-		KUNIT_ASSERT_EQ(test, ram_discard(r, 0, part + 1), 0);
-		KUNIT_ASSERT_EQ(test, ram_flush(r), 0);
-		ram_elapse(r, 2000);
-		KUNIT_EXPECT_EQ(test, r->nr_ops[LZ_OP_RESET] - resets, how == LZ_RESET_LAZY);
-	}
-	ram_survive(r);
-}
-
 static struct kunit_case zone_cases[] = {
 	KUNIT_CASE(zone_budget_4),
 	KUNIT_CASE(zone_budget_5),
@@ -573,7 +529,6 @@ static struct kunit_case zone_cases[] = {
 	KUNIT_CASE(zone_finish_error),
 	KUNIT_CASE(zone_open_reset_error),
 	KUNIT_CASE(zone_left_to_be_filled),
-	KUNIT_CASE(zone_as_new),
 	{}
 };
 

@@ -336,15 +336,12 @@ static bool on_reset(struct follow *f, const char *text)
 {
 	char class[16], state[8], what[8];
 	bool due, ours;
-	u32 zone, room;
+	u32 zone;
 
-	if (sscanf(text, "zone %u class %15s %7s -> %7s room %u", &zone, class, state, what,
-		   &room) != 5 ||
-	    zone >= f->s.setup.zones || class_of(class) < 0 || room > f->s.setup.cap)
+	if (sscanf(text, "zone %u class %15s %7s -> %7s", &zone, class, state, what) != 4 ||
+	    zone >= f->s.setup.zones || class_of(class) < 0)
 		return false;
 	zone_is(f, zone, *state == 'o' ? SIM_OPEN : SIM_FULL, class_of(class));
-	f->s.z[zone].wp = f->s.setup.cap - room;
-	f->s.z[zone].valid = 0;
 	due = !strcmp(what, "due");
 	/* A full one is erased at once. */
 	ours = f->s.z[zone].state == SIM_FULL || sim_reset_due(&f->s, zone);

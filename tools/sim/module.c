@@ -54,13 +54,6 @@ bool sim_may_open(const struct sim *s, bool gc)
 	return sim_usable(s, gc) && budget_allows(s, gc);
 }
 
-/* As lz_zone_as_new(). */
-static bool as_new(const struct sim *s, const struct sim_zone *z)
-{
-	return z->wp && !z->valid && !sim_is_gc(z->stream) &&
-		lz_as_new(s->setup.o.reset, s->setup.cap - z->wp, s->setup.cap);
-}
-
 /* Nothing of what was written to it is in use, and it is left to be filled. */
 static bool is_empty(const struct sim *s, const struct sim_zone *z)
 {
@@ -75,7 +68,7 @@ void sim_adopt(struct sim *s, u32 zone, u32 stream)
 		if (s->open[i] == zone)
 			s->open[i] = SIM_NOWHERE;
 	/* Whoever writes to it asks again; it is of the class of @stream now. */
-	if (!is_empty(s, &s->z[zone]) && !as_new(s, &s->z[zone])) {
+	if (!is_empty(s, &s->z[zone])) {
 		s->z[zone].stream += sim_class(stream) - sim_class(s->z[zone].stream);
 		return;
 	}
@@ -107,8 +100,7 @@ void sim_place(const struct sim *s, u32 stream, u32 *zone, struct lz_place_out *
 		of[in.n] = at;
 		cand[in.n++] = (struct lz_place_zone){
 			sim_class(z->stream), sim_is_gc(z->stream),
-			lz_idle(age, s->setup.blocks), is_empty(s, z), as_new(s, z),
-			s->setup.cap - z->wp, age,
+			lz_idle(age, s->setup.blocks), is_empty(s, z), s->setup.cap - z->wp, age,
 		};
 	}
 	usable = sim_usable(s, gc);
@@ -144,9 +136,7 @@ u32 sim_choose(struct sim *s, u32 stream)
 
 bool sim_reset_due(struct sim *s, u32 zone)
 {
-	const struct sim_zone *z = &s->z[zone];
-
-	return lz_reset_due(s->setup.o.reset, sim_class(z->stream), false, as_new(s, z));
+	return lz_reset_due(s->setup.o.reset, sim_class(s->z[zone].stream), false);
 }
 
 enum lz_victim sim_rule(const struct sim *s)

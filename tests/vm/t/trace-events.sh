@@ -129,9 +129,8 @@ for (event, text), (same, raw) in zip(lines("/text"), lines("/fields"), strict=T
         "lifezone_victim": lambda zone, valid, age, of, free, **a:
             f"zone {zone} class {classes[a['class']]} valid {valid} age {age} "
             f"(of {of} free {free})",
-        "lifezone_reset": lambda zone, state, due, room, **a:
-            f"zone {zone} class {classes[a['class']]} {states[state]} -> "
-            f"{('left', 'due')[due]} room {room}",
+        "lifezone_reset": lambda zone, state, due, **a:
+            f"zone {zone} class {classes[a['class']]} {states[state]} -> {('left', 'due')[due]}",
         "lifezone_commit": lambda number, blocks: f"commit {number} journal blocks {blocks}",
         "lifezone_checkpoint": lambda end, number, nodes:
             f"checkpoint {number} {('begins', 'ends')[end]} nodes {nodes}",
@@ -171,7 +170,6 @@ for event, f in events:
         seen = [s for s in seen if s[0] != "lifezone_victim_zone"]
     elif event == "lifezone_reset":
         assert now.get(z, f["state"]) == f["state"] in (OPEN, FULL) and f["due"] < 2, f
-        assert f["room"] <= cap * (f["state"] == OPEN), f
     elif "zone" in f:
         assert z < zones, f
         seen.append((event, f))
