@@ -5,21 +5,65 @@
 # at a 16th of its size: db_bench puts 1.4 GB of keys in random order, no key twice, on a file
 # system on a drive of 256 zones of 8 MiB; files of 4 MiB, level multiplier 2.
 #
+# RocksDB merges as its threads find time, so no two runs write the same. What each one wrote is
+# therefore recorded, and placed once more by each of the settings in "lifezone sim".
+#
 # BENCH_ROCKSDB_MB: megabytes (10^6 bytes) that are put
 
 . tests/bench/lib.sh
 
 VALUE=984 KEY=16
+SETTINGS=("zenfs reset eager" "wla reset lazy" "sla reset eager" "sla reset lazy"
+	"adaptive reset adaptive")
+trace=/sys/kernel/tracing
 
-# puts FS OPTION...: fills a store on a new device and sets $user, $copies, $resets and $short,
-# of SHORT zones, $zones that are in use and $hinted, per cent of the blocks that came with a hint
+# record TOP: the writes and discards it is sent, from now on
+record() {
+	local dev=$(((0x$(stat -Lc %t "$1") << 20) | 0x$(stat -Lc %T "$1")))
+
+	[ -d $trace/events ] || mount -t tracefs tracefs $trace
+	[ -d $trace/events/kprobes/requests ] ||
+		echo 'p:requests submit_bio_noacct dev=bio->bi_bdev->bd_dev:u32 op=bio->bi_opf:x32' \
+			'at=bio->bi_iter.bi_sector:u64 n=bio->bi_iter.bi_size:u32' \
+			'hint=bio->bi_write_hint:u8' >>$trace/kprobe_events || fail "no kprobe"
+	# Not what is read, nor what is but a flush.
+	echo "dev == $dev && op & 1" >$trace/events/kprobes/requests/filter
+	echo global >$trace/trace_clock
+	echo 16384 >$trace/buffer_size_kb
+	echo >$trace/trace
+	echo 1 >$trace/events/kprobes/requests/enable
+}
+
+# recorded CSV: what they were
+recorded() {
+	echo 0 >$trace/events/kprobes/requests/enable
+	mustnt grep -E '^(overrun|dropped events|commit overrun): [1-9]' $trace/per_cpu/cpu*/stats
+	tests/bench/requests.py <$trace/trace >"$1"
+}
+
+# placed RUN NR: what the run RUN wrote, by the setting NR; sets $copied and $erased
+placed() {
+	local words=${SETTINGS[$2]/ reset / --opt reset=}
+
+	# shellcheck disable=SC2046,SC2086	# words are wanted
+	must lifezone sim --json --skip 0 --fills 1000 --load "trace:$W/csv.$1" \
+		--policy $words $(tail -1 "$W/geometry") >"$W/placed"
+	copied=$(jq '.[0].copied_blocks' "$W/placed") erased=$(jq '.[0].erased_zones' "$W/placed")
+	note "what ${SETTINGS[$1]} wrote, by ${SETTINGS[$2]}: $copied copied, $erased erased"
+}
+
+# puts FS NR: fills a store on a new device with the setting NR and sets $user, $copies, $resets
+# and $short, of SHORT zones, $zones that are in use and $hinted, per cent of the blocks that came
+# with a hint; what was written is in csv.NR
 puts() {
-	local fs=$1 n=$((${BENCH_ROCKSDB_MB:-1400} * 1000000 / (KEY + VALUE))) class top
+	local fs=$1 set=${SETTINGS[$2]} n=$((${BENCH_ROCKSDB_MB:-1400} * 1000000 / (KEY + VALUE)))
+	local top=/dev/mapper/rocksdb class
 
-	shift
 	must lz_format "$dev" --force --quiet
-	must lz_create rocksdb "$dev" "$@" >/dev/null
-	top=/dev/mapper/rocksdb
+	# shellcheck disable=SC2086	# words are wanted
+	must lz_create rocksdb "$dev" policy $set >/dev/null
+	must sim_geometry "$dev" "$(lz_sysfs rocksdb zone_budget)" >"$W/geometry"
+	record $top
 	must "mkfs.$fs" -q -f $top
 	must mount -t "$fs" -o discard $top "$MNT"
 	# The WAL goes out as it is written, as ZenFS has it.
@@ -33,6 +77,7 @@ puts() {
 	}
 	note "$(grep '^filluniquerandom' "$W/db_bench")"
 	must sync -f "$MNT"
+	recorded "$W/csv.$2"
 	user=$(lz_sysfs rocksdb user_written_blocks) copies=$(lz_sysfs rocksdb gc_copied_blocks)
 	resets=$(($(lz_sysfs rocksdb resets_user) + $(lz_sysfs rocksdb resets_gc)))
 	short=$(lz_sysfs rocksdb short/resets)
@@ -46,33 +91,50 @@ puts() {
 	must umount "$MNT"
 	lz_remove rocksdb
 	lz_check "$dev"
-	note "$*: $user blocks written, $hinted % of them with a hint, $copies copied," \
+	note "$set: $user blocks written, $hinted % of them with a hint, $copies copied," \
 		"$resets resets, $short of them SHORT, $zones zones in use"
-	figure "RocksDB on $fs, $*: zones in use" "$zones" 256 "$(calc "$zones / 256")"
+	figure "RocksDB on $fs, $set: zones in use" "$zones" 256 "$(calc "$zones / 256")"
 	figure "... blocks copied, to those written" "$copies" "$user" "$(calc "$copies / $user")"
 	figure "... resets of SHORT zones, to all" "$short" "$resets" "$(calc "$short / $resets")"
 }
 
+# to WHAT NR TO ARRAY: a figure, of what ARRAY has for these two settings
+to() {
+	local -n of=$4
+
+	figure "$1" "${of[$2]}" "${of[$3]}" "$(calc "${of[$2]} / (${of[$3]} ? ${of[$3]} : 1)")"
+}
+
 rocksdb() {
-	local fs=$1 dev user copies resets short zones hinted eager was sla_resets
+	local fs=$1 dev user copies resets short zones hinted nr run copied erased counted=0 own=0
+	local -a all_copies all_resets sim_copies sim_resets
 
 	dev=$(make_nullb size=2048 zone_size=8) || fail "no drive"
-	puts "$fs" policy zenfs reset eager
-	eager=$copies
-	puts "$fs" policy wla reset lazy
-	puts "$fs" policy sla reset eager
-	was=$resets
-	puts "$fs" policy sla reset lazy
-	figure "RocksDB on $fs: blocks copied, sla+lazy to zenfs+eager" "$copies" "$eager" \
-		"$(calc "$copies / ($eager ? $eager : 1)")"
-	figure "... resets, sla+lazy to sla+eager" "$resets" "$was" "$(calc "$resets / $was")"
-	was=$copies sla_resets=$resets
-	puts "$fs" policy adaptive reset adaptive
-	figure "RocksDB on $fs: blocks copied, adaptive+adaptive to sla+lazy" "$copies" "$was" \
-		"$(calc "$copies / ($was ? $was : 1)")"
-	figure "... resets, adaptive+adaptive to sla+lazy" "$resets" "$sla_resets" \
-		"$(calc "$resets / $sla_resets")"
+	for nr in "${!SETTINGS[@]}"; do
+		puts "$fs" "$nr"
+		# shellcheck disable=SC2034	# "to" knows them by name
+		all_copies[nr]=$copies all_resets[nr]=$resets
+	done
 	nullb_remove "$dev"
+	to "RocksDB on $fs: blocks copied, sla+lazy to zenfs+eager" 3 0 all_copies
+	to "... resets, sla+lazy to sla+eager" 3 2 all_resets
+	to "RocksDB on $fs: blocks copied, adaptive+adaptive to sla+lazy" 4 3 all_copies
+	to "... resets, adaptive+adaptive to sla+lazy" 4 3 all_resets
+	for run in "${!SETTINGS[@]}"; do
+		for nr in "${!SETTINGS[@]}"; do
+			placed "$run" "$nr"
+			sim_copies[nr]=$((${sim_copies[nr]:-0} + copied))
+			sim_resets[nr]=$((${sim_resets[nr]:-0} + erased))
+			[ "$run" != "$nr" ] || own=$((own + copied))
+		done
+		counted=$((counted + all_copies[run]))
+	done
+	figure "All five runs, blocks copied, to the simulator's" $counted $own \
+		"$(calc "$counted / ($own ? $own : 1)")"
+	to "The same requests, simulated: copies, sla+lazy to zenfs+eager" 3 0 sim_copies
+	to "... resets, sla+lazy to sla+eager" 3 2 sim_resets
+	to "The same requests, simulated: copies, adaptive+adaptive to sla+lazy" 4 3 sim_copies
+	to "... resets, adaptive+adaptive to sla+lazy" 4 3 sim_resets
 }
 
 for f in "$@"; do rocksdb "${f#rocksdb_}"; done

@@ -185,6 +185,22 @@ lz_sysfs() {
 }
 # lz_check DEV: the formatted device, not in use, is consistent
 lz_check() { lifezone check "$1" || fail "lifezone check $1: status $?"; }
+# sim_geometry DEV BUDGET: the formatted device, of which so many zones may be open, in words for
+# "lifezone sim": one line with all zones, and one with those that data may have
+sim_geometry() {
+	lifezone dump --json "$1" super >"$W/super" || return 1
+	python3 - "$W/super" "$2" <<'PY'
+import json, sys
+s, budget = json.load(open(sys.argv[1])), int(sys.argv[2])
+cap, zones, root, gc = s["zone_cap"], s["nr_zones"], 2, s["gc_zones"]
+# A block of 502 is a summary; open are one root zone, and one or two of the log (core/setup.c);
+# GC begins with three zones more than are its own (core/relocate.c).
+common = "--zone-cap %d --blocks %d --max-open %d --gc-start %d --reserve %d" % (
+    cap - -(-cap // 502), s["logical_blocks"], budget - 1 - (2 if budget >= 6 else 1), gc + 3, gc)
+print("--zones", zones, common)
+print("--zones", zones - root - s["meta_zones"], common)
+PY
+}
 
 # store DEV FS OPTIONS PERCENT MIB WATCH [LOAD REST]: files.py, or $store_load, on a new file
 # system on DEV, PERCENT of which are files, and then MIB are written; if WATCH is so, with

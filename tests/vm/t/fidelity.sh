@@ -20,22 +20,6 @@ for e in zone_state place_zone place victim_zone victim reset; do
 	echo 1 >$trace/events/lifezone/lifezone_$e/enable
 done
 
-# geometry DEV OPEN: in words for sim: of all zones, and of those that data may have
-geometry() {
-	lifezone dump --json "$1" super >"$W/super" || return 1
-	python3 - "$W/super" "$2" <<'PY'
-import json, sys
-s, budget = json.load(open(sys.argv[1])), int(sys.argv[2])
-cap, zones, root, gc = s["zone_cap"], s["nr_zones"], 2, s["gc_zones"]
-# A block of 502 is a summary; open are one root zone, and one or two of the log (core/setup.c);
-# GC begins with three zones more than are its own (core/relocate.c).
-common = "--zone-cap %d --blocks %d --max-open %d --gc-start %d --reserve %d" % (
-    cap - -(-cap // 502), s["logical_blocks"], budget - 1 - (2 if budget >= 6 else 1), gc + 3, gc)
-print("--zones", zones, common)
-print("--zones", zones - root - s["meta_zones"], common)
-PY
-}
-
 # played NR POLICY [KEY VALUE...]: on a drive of its own; what is counted in module.NR
 played() {
 	local nr=$1 policy=$2 dev start f o=()
@@ -43,7 +27,7 @@ played() {
 	dev=$(make_nullb size=160 zone_size=1 zone_max_open=24 zone_max_active=24) || fail "no drive"
 	must lz_format --quiet "$dev"
 	must lz_create f "$dev" policy "$@"
-	geometry "$dev" "$(lz_sysfs f zone_budget)" >"$W/geometry" || fail "no geometry"
+	sim_geometry "$dev" "$(lz_sysfs f zone_budget)" >"$W/geometry" || fail "no geometry"
 	{ read -r -a all; read -r -a data; } <"$W/geometry"
 	start=$(($(lz_sysfs f zones_low_water) + 2))
 	[ -s "$W/csv" ] ||
