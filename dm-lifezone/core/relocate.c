@@ -61,7 +61,7 @@ static u32 pick(struct lz *lz, struct lz_trace *t)
 		struct lz_zone *z = &lz->zone[i];
 		u32 valid = atomic_read(&z->valid);
 		u8 state = READ_ONCE(z->state);
-		u64 score, age = now - z->seq;
+		u64 score, age;
 		int rate = 0;
 		bool worth;
 
@@ -72,6 +72,8 @@ static u32 pick(struct lz *lz, struct lz_trace *t)
 			aside = i;
 			continue;
 		}
+		/* Users write it until the zone is full. */
+		age = now - z->seq;
 		worth = lz_victim_worth(valid, room, pressed);
 		if (how == LZ_VICTIM_MDC && (worth || traced))
 			rate = lz_infer_zone_rate(lz, z, age);
