@@ -15,29 +15,23 @@
 VALUE=984 KEY=16
 SETTINGS=("zenfs reset eager" "wla reset lazy" "sla reset eager" "sla reset lazy"
 	"adaptive reset adaptive")
-trace=/sys/kernel/tracing
 
 # record TOP: the writes and discards it is sent, from now on
 record() {
 	local dev=$(((0x$(stat -Lc %t "$1") << 20) | 0x$(stat -Lc %T "$1")))
 
-	[ -d $trace/events ] || mount -t tracefs tracefs $trace
 	[ -d $trace/events/kprobes/requests ] ||
 		echo 'p:requests submit_bio_noacct dev=bio->bi_bdev->bd_dev:u32 op=bio->bi_opf:x32' \
 			'at=bio->bi_iter.bi_sector:u64 n=bio->bi_iter.bi_size:u32' \
 			'hint=bio->bi_write_hint:u8' >>$trace/kprobe_events || fail "no kprobe"
-	# Not what is read, nor what is but a flush.
-	echo "dev == $dev && op & 1" >$trace/events/kprobes/requests/filter
 	echo global >$trace/trace_clock
-	echo 16384 >$trace/buffer_size_kb
-	echo >$trace/trace
-	echo 1 >$trace/events/kprobes/requests/enable
+	# Not what is read, nor what is but a flush.
+	trace_begin kprobes/requests "dev == $dev && op & 1"
 }
 
 # recorded CSV: what they were
 recorded() {
-	echo 0 >$trace/events/kprobes/requests/enable
-	mustnt grep -E '^(overrun|dropped events|commit overrun): [1-9]' $trace/per_cpu/cpu*/stats
+	trace_end kprobes/requests
 	tests/bench/requests.py <$trace/trace >"$1"
 }
 
@@ -105,6 +99,14 @@ to() {
 	figure "$1" "${of[$2]}" "${of[$3]}" "$(calc "${of[$2]} / (${of[$3]} ? ${of[$3]} : 1)")"
 }
 
+# compare WHAT COPIES RESETS: figures of WHAT, of arrays by setting
+compare() {
+	to "$1: blocks copied, sla+lazy to zenfs+eager" 3 0 "$2"
+	to "... resets, sla+lazy to sla+eager" 3 2 "$3"
+	to "$1: blocks copied, adaptive+adaptive to sla+lazy" 4 3 "$2"
+	to "... resets, adaptive+adaptive to sla+lazy" 4 3 "$3"
+}
+
 rocksdb() {
 	local fs=$1 dev user copies resets short zones hinted nr run copied erased counted=0 own=0
 	local -a all_copies all_resets sim_copies sim_resets
@@ -116,10 +118,7 @@ rocksdb() {
 		all_copies[nr]=$copies all_resets[nr]=$resets
 	done
 	nullb_remove "$dev"
-	to "RocksDB on $fs: blocks copied, sla+lazy to zenfs+eager" 3 0 all_copies
-	to "... resets, sla+lazy to sla+eager" 3 2 all_resets
-	to "RocksDB on $fs: blocks copied, adaptive+adaptive to sla+lazy" 4 3 all_copies
-	to "... resets, adaptive+adaptive to sla+lazy" 4 3 all_resets
+	compare "RocksDB on $fs" all_copies all_resets
 	for run in "${!SETTINGS[@]}"; do
 		for nr in "${!SETTINGS[@]}"; do
 			placed "$run" "$nr"
@@ -131,10 +130,7 @@ rocksdb() {
 	done
 	figure "All five runs, blocks copied, to the simulator's" $counted $own \
 		"$(calc "$counted / ($own ? $own : 1)")"
-	to "The same requests, simulated: copies, sla+lazy to zenfs+eager" 3 0 sim_copies
-	to "... resets, sla+lazy to sla+eager" 3 2 sim_resets
-	to "The same requests, simulated: copies, adaptive+adaptive to sla+lazy" 4 3 sim_copies
-	to "... resets, adaptive+adaptive to sla+lazy" 4 3 sim_resets
+	compare "Simulated" sim_copies sim_resets
 }
 
 for f in "$@"; do rocksdb "${f#rocksdb_}"; done

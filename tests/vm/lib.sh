@@ -14,6 +14,7 @@ set -o pipefail
 DEV=/dev/nvme0n1		# the emulated drive, its zones empty
 W=/tmp/lz			# for the test's own files (RAM)
 MNT=/tmp/lz/mnt
+trace=/sys/kernel/tracing	# mounted as the guest boots
 mkdir -p "$W" "$MNT"
 
 fail() { echo "FAIL: $*"; exit 1; }
@@ -200,6 +201,23 @@ common = "--zone-cap %d --blocks %d --max-open %d --gc-start %d --reserve %d" % 
 print("--zones", zones, common)
 print("--zones", zones - root - s["meta_zones"], common)
 PY
+}
+
+# trace_begin EVENT FILTER: from now on EVENT ("block/block_bio_queue") is recorded where FILTER holds
+trace_begin() {
+	echo 16384 >$trace/buffer_size_kb
+	echo >$trace/trace
+	echo "$2" >"$trace/events/$1/filter" || fail "$1: no filter '$2'"
+	echo 1 >"$trace/events/$1/enable" || fail "no event $1"
+}
+# trace_end EVENT: and no longer; $trace/trace has all of them
+trace_end() {
+	echo 0 >"$trace/events/$1/enable"
+	trace_whole
+}
+# trace_whole: nothing that was to be recorded is lost
+trace_whole() {
+	mustnt grep -E '^(overrun|dropped events|commit overrun): [1-9]' $trace/per_cpu/cpu*/stats
 }
 
 # store DEV FS OPTIONS PERCENT MIB WATCH [LOAD REST]: files.py, or $store_load, on a new file

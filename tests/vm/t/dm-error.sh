@@ -16,8 +16,6 @@ dev=$(make_nullb size=512 zone_size=4 zone_capacity=3 zone_max_open=6 zone_max_a
 must lz_format --quiet "$dev"
 must lz_create e0 "$dev"
 cd "$W" || fail "no $W"
-trace=/sys/kernel/tracing
-[ -d $trace/events/lifezone ] || mount -t tracefs tracefs $trace
 echo 1 >$trace/events/lifezone/enable || fail "no tracepoints"
 
 io --bs=4k-64k --size=60M --do_verify=0 --end_fsync=1

@@ -7,8 +7,6 @@
 
 classes=(not_set none short medium long extreme meta)
 top=/dev/mapper/h
-trace=/sys/kernel/tracing
-[ -d $trace/events/block ] || mount -t tracefs tracefs $trace
 
 counts() { local c; for c in "${classes[@]}"; do lz_sysfs h "$c/writes"; done; }
 # grown: by how much, class by class, since the last call of "counts >$W/was"
@@ -17,14 +15,9 @@ grown() { paste -d' ' "$W/was" <(counts) | awk '{ printf "%s%d", s, $2 - $1; s =
 # record on|off: writes that reach the target, by the block layer's account
 record() {
 	if [ "$1" = on ]; then
-		echo 16384 >$trace/buffer_size_kb
-		: >$trace/trace
-		echo "dev == $(((maj << 20) | min))" >$trace/events/block/block_bio_queue/filter
-		echo 1 >$trace/events/block/block_bio_queue/enable
+		trace_begin block/block_bio_queue "dev == $(((maj << 20) | min))"
 	else
-		echo 0 >$trace/events/block/block_bio_queue/enable
-		cat $trace/per_cpu/cpu*/stats >"$W/stats"
-		! grep -E '^(overrun|dropped events): [1-9]' "$W/stats" || fail "events lost"
+		trace_end block/block_bio_queue
 		# "MAJ,MIN RWBS SECTOR + SECTORS [COMM]"; flushes have no sectors
 		awk '/block_bio_queue:/ {
 			sub(/.*block_bio_queue: /, "")

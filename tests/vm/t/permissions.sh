@@ -49,8 +49,6 @@ equal "$(lz_status l mode)" rw mode
 equal "$(lz_status l commit_ms)" 1000 commit_ms
 
 note "kernel addresses"
-trace=/sys/kernel/tracing
-[ -d $trace/events/lifezone ] || mount -t tracefs tracefs $trace
 echo 1 >$trace/events/lifezone/enable || fail "no tracepoints"
 must dd if=/dev/urandom of=/dev/mapper/l bs=1M count=40 oflag=direct conv=fsync status=none
 must dmsetup message l 0 gc 2
