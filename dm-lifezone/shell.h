@@ -73,7 +73,6 @@ enum lz_event_bit {
  *	by their own bios
  * @ready: reads whose map leaf has come
  * @busy: parts for which the drive was too busy, linked like @waiting
- * @noflush: a noflush suspend is under way: what waits goes back to dm
  * @machine_wq: runs @machine
  * @machine: one lz_run()
  * @machine_timer: queues @machine at the time lz_run() is wanted
@@ -98,7 +97,6 @@ enum lz_event_bit {
  * @opt_lock: guards @options
  * @options: as given and as changed since
  * @given: bit n: option n was in the table line
- * @nr_args: option words in the table line
  * @event_lock: guards @events, @aside and @trim_gain
  * @events: bits of enum lz_event_bit
  * @trim_gain: blocks that discards last asked for may free
@@ -112,7 +110,6 @@ struct lz_target {
 	struct block_device *bdev;
 	sector_t seq_start;
 	u8 zone_shift;
-	bool noflush;
 	unsigned int max_append;
 	struct percpu_ref users;
 	struct bio_set write_parts;
@@ -155,7 +152,6 @@ struct lz_target {
 	spinlock_t opt_lock;		/* options */
 	struct lz_options options;
 	unsigned long given;
-	unsigned int nr_args;
 	spinlock_t event_lock;		/* events, trim_gain, aside */
 	unsigned long events;
 	u64 trim_gain;

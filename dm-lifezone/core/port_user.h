@@ -101,14 +101,9 @@ typedef struct { s64 counter; } atomic64_t;
 #define atomic_add_return(i, v)		((v)->counter += (i))
 #define atomic_sub_return(i, v)		((v)->counter -= (i))
 #define atomic_dec_and_test(v)		(--(v)->counter == 0)
-#define atomic_sub_and_test(i, v)	(((v)->counter -= (i)) == 0)
 #define atomic_xchg(v, n)		({ int __o = (v)->counter; (v)->counter = (n); __o; })
 #define atomic64_read(v)		((v)->counter)
 #define atomic64_set(v, i)		((v)->counter = (i))
-#define atomic64_inc(v)			((v)->counter++)
-#define atomic64_add(i, v)		((v)->counter += (i))
-#define atomic64_sub(i, v)		((v)->counter -= (i))
-#define atomic64_inc_return(v)		(++(v)->counter)
 #define atomic64_add_return(i, v)	((v)->counter += (i))
 
 typedef struct { int held; } spinlock_t;
@@ -122,7 +117,6 @@ typedef struct { int held; } spinlock_t;
 	do { lz_locking(); assert(!(l)->held); (l)->held = 1; } while (0)
 #define spin_unlock(l) \
 	do { assert((l)->held); (l)->held = 0; lz_unlocked(); } while (0)
-#define spin_lock_nested(l, n)		spin_lock(l)
 #define spin_lock_irq(l)		spin_lock(l)
 #define spin_unlock_irq(l)		spin_unlock(l)
 #define spin_lock_irqsave(l, f)		do { (void)(f); (f) = 0; spin_lock(l); } while (0)
