@@ -115,7 +115,8 @@ help:
 # help:                       VM_ZNS=size=4G,zone=16M,cap=12M,open=14,active=14 (or none)
 # help:                       VM_CPUS=2 VM_MEM=2G VM_KERNEL=debug VM_DISK=IMAGE VM_ICOUNT=1 VM_REBOOT=1
 # help: Test
-# help:   make check        everything below up to logs; last line: N passed, N failed, N skipped
+# help:   make check        the tests up to logs but coverage and mutants, and those of the tool;
+# help:                       last line: N passed, N failed, N skipped
 # help:   make unit         unit tests of the kernel-free core, on the host
 # help:   make crash        power cuts of random schedules and planted bugs (N=1000000 SEED=)
 # help:   make exhaust      every cut of every short sequence on the smallest drive
@@ -138,7 +139,8 @@ help:
 # help: Other
 # help:   make debug        the guest tests on a kernel with KASAN, lockdep, fault injection ..., then
 # help:                       on one with KCSAN (hours); builds both first (VM_KERNEL=debug, =kcsan)
-# help:   make deps         install what the above need on this host (asks first on a terminal)
+# help:   make deps         install what build, try and check need on this host (asks first on a
+# help:                       terminal); fuzz, coverage and analyze do so for clang and the like
 # help:   make clean        remove build products (the guest and kernels stay cached in
 # help:                     LIFEZONE_CACHE, default ~/.cache/lifezone; "make distclean" removes them)
 

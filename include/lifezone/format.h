@@ -81,8 +81,8 @@ enum lz_block_type {
  * @level: nodes: 0 for a leaf, else the height above it; otherwise 0
  * @count: valid entries or records in the block
  * @epoch: load epoch in which it was written, raised at every recovery
- * @seq: SUPER, ROOT: checkpoint number; JOURNAL: number of the block in its
- *	epoch, from 1; NODE, ZNODE: checkpoint that wrote it; SUMMARY: its number
+ * @seq: SUPER, ROOT: checkpoint number; JOURNAL: number of the block, from 1
+ *	at format, going on over epochs; NODE, ZNODE: checkpoint that wrote it; SUMMARY: its number
  *	in the zone's life, from 1
  * @addr: own drive address; 0xffff... for a SUMMARY, which is appended and
  *	cannot know it
@@ -243,7 +243,7 @@ enum lz_zone_state {
  * @class: lifetime class of the first data written to it
  * @flags: LZ_ZF_*
  * @valid: entries of the map tree of this checkpoint that point into it
- * @wp: blocks of it known written (blocks)
+ * @wp: data zones: blocks handed out to be written; some may not have been (blocks)
  * @head: offset of the first block of its newest summary, or LZ_NO_OFFSET
  * @seq: device write clock when it was last written (blocks)
  * @sum_seq: number of its newest summary
