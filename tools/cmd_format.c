@@ -39,7 +39,7 @@ static const struct argp_option options[] = {
 	{ "spare", OPT_SPARE, "PERCENT", 0,
 	  "spare space: part of the data zones not exported, 2 to 90 (default: 10)", 0 },
 	{ "max-open", OPT_MAX_OPEN, "N", 0,
-	  "reckon with no more than N open zones (default: the drive's limit, 16 if it has none)", 0 },
+	  "reckon with no more than N open zones (default: the drive's limit, or 16)", 0 },
 	{ "quiet", 'q', NULL, 0, "print nothing but errors", 0 },
 	{ "json", OPT_JSON, NULL, 0, "print what was made as JSON", 0 },
 	{ 0 }
