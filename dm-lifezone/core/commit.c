@@ -346,6 +346,22 @@ static void send_piece(struct lz *lz)
 	lz_submit(lz, &lz->jbuf.cmd);
 }
 
+/*
+ * Have updates been uncommitted for as long as they may? There is one timer, which
+ * may have been set for others that were committed since: then it is set again.
+ */
+static bool old(struct lz *lz)
+{
+	u64 age = lz->ops->now(lz->ctx) - READ_ONCE(lz->unc_since);
+	u64 most = (u64)READ_ONCE(lz->o.commit_ms) * 1000000;
+
+	/* Below zero where the writer read the clock after us. */
+	if ((s64)age >= (s64)most)
+		return true;
+	lz->ops->kick_later(lz->ctx, div_u64(min(most - age, most), 1000000) + 1);
+	return false;
+}
+
 static bool due(struct lz *lz)
 {
 	/* Below zero while updates are collected that their writer has yet to count. */
@@ -369,8 +385,7 @@ static bool due(struct lz *lz)
 		return true;
 	if (READ_ONCE(lz->nr_zrec) >= LZ_ZRECS / 2)
 		return true;
-	return unc && lz->ops->now(lz->ctx) - READ_ONCE(lz->unc_since) >=
-		(u64)READ_ONCE(lz->o.commit_ms) * 1000000;
+	return unc && old(lz);
 }
 
 static void commit_start(struct lz *lz)

@@ -336,6 +336,36 @@ static void journal_too_many_discards(struct kunit *test)
 	KUNIT_EXPECT_EQ_MSG(test, ram_load(f->r, 0), 0, "(%s)", f->r->said);
 }
 
+/* The timer set for what a flush has committed comes too early for what was written after. */
+static void journal_commit_in_time(struct kunit *test)
+{
+	struct ram *r = ram_device(test, 40, 8);
+	struct lz_options o = r->lz->o;
+
+	KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_LONG, 5, 1), 0);
+	ram_elapse(r, 100);
+	KUNIT_ASSERT_EQ(test, ram_flush(r), 0);
+	ram_elapse(r, 400);
+	KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_LONG, 6, 1), 0);
+	ram_elapse(r, 500);
+	KUNIT_EXPECT_EQ(test, atomic_read(&r->lz->uncommitted), 1);
+	KUNIT_EXPECT_NE(test, r->timer, 0);
+	ram_elapse(r, 501);
+	KUNIT_EXPECT_EQ(test, atomic_read(&r->lz->uncommitted), 0);
+
+	/* And that of a longer time, for one that is set while it runs. */
+	o.commit_ms = 600000;
+	lz_set_options(r->lz, &o);
+	KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_LONG, 7, 1), 0);
+	ram_elapse(r, 5);
+	o.commit_ms = 10;
+	lz_set_options(r->lz, &o);
+	ram_pump(r);
+	KUNIT_EXPECT_EQ(test, atomic_read(&r->lz->uncommitted), 1);
+	ram_elapse(r, 6);
+	KUNIT_EXPECT_EQ(test, atomic_read(&r->lz->uncommitted), 0);
+}
+
 static struct kunit_case journal_cases[] = {
 	KUNIT_CASE(journal_records),
 	KUNIT_CASE(journal_records_at_the_end),
@@ -347,6 +377,7 @@ static struct kunit_case journal_cases[] = {
 	KUNIT_CASE(journal_updates_again),
 	KUNIT_CASE(journal_discards_side_by_side),
 	KUNIT_CASE(journal_too_many_discards),
+	KUNIT_CASE(journal_commit_in_time),
 	{}
 };
 
