@@ -212,6 +212,7 @@ static bool campaign(u64 cuts, u32 seconds, struct tally *t, struct failure *fai
 	double deadline = seconds ? now_seconds() + seconds : 0;
 	u32 i, nr_worlds = 0;
 	pid_t pid[MAX_JOBS];
+	bool lost = false;
 	u64 sum = 0;
 	int status;
 
@@ -232,12 +233,16 @@ static bool campaign(u64 cuts, u32 seconds, struct tally *t, struct failure *fai
 		add_tally(t, &sh->w[i].t);
 		if (sh->w[i].fail.index < fail->index)
 			*fail = sh->w[i].fail;
-		if (WIFSIGNALED(status))
-			fprintf(stderr, "a worker died of signal %d\n", WTERMSIG(status));
+		/* Killed, or ended by a sanitizer: it may have had no time to say where. */
+		if (!WIFEXITED(status) || (WEXITSTATUS(status) && sh->w[i].fail.index == ~0u)) {
+			fprintf(stderr, "a worker died, status 0x%x; seed %lu\n", status,
+				current.seed);
+			lost = true;
+		}
 	}
 	*cuts_done = t->cuts;
 	if (fail->index == ~0u)
-		return true;
+		return !lost;
 	*cuts_done = fail->cut;
 	for (i = 0; i < fail->index; i++)
 		*cuts_done += world_cuts(&current, i);

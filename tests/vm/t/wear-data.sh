@@ -8,7 +8,7 @@ BENCH_WA_MB=1024 BENCH_SEQ_META_MB=512
 . tests/bench/counters.sh
 
 for f in wear_zipf wear_seq; do
-	"$f" | tee -a "$W/rows"
+	"$f" | tee -a "$W/rows" || fail "$f"
 done
 if grep '^#fig .*|short$' "$W/rows"; then fail "a bound is not met"; fi
 equal "$(grep -c '^#fig .*|pass$' "$W/rows")" 2 "bounds met"

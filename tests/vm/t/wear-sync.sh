@@ -7,7 +7,7 @@ BENCH_SYNC_IOS=2000
 . tests/bench/counters.sh
 
 for f in sync_write sync_threads; do
-	"$f" | tee -a "$W/rows"
+	"$f" | tee -a "$W/rows" || fail "$f"
 done
 if grep '^#fig .*|short$' "$W/rows"; then fail "a bound is not met"; fi
 equal "$(grep -c '^#fig .*|pass$' "$W/rows")" 3 "bounds met"
