@@ -255,10 +255,9 @@ static void commit_end(struct lz *lz)
 		}
 		lz_reset_committed(lz);
 	}
-	if (atomic_read(&lz->uncommitted) > 0) {
+	/* The timer is set when old() looks next. */
+	if (atomic_read(&lz->uncommitted) > 0)
 		WRITE_ONCE(lz->unc_since, lz->ops->now(lz->ctx));
-		lz->ops->kick_later(lz->ctx, READ_ONCE(lz->o.commit_ms));
-	}
 	lz_answer(&c->waiters, 0);
 	if (lz_planted(LZ_PLANT_FLUSH_JOINS_LATE))
 		lz_answer(&lz->flush_waiters, 0);
@@ -352,13 +351,12 @@ static void send_piece(struct lz *lz)
  */
 static bool old(struct lz *lz)
 {
-	u64 age = lz->ops->now(lz->ctx) - READ_ONCE(lz->unc_since);
-	u64 most = (u64)READ_ONCE(lz->o.commit_ms) * 1000000;
+	u64 until = READ_ONCE(lz->unc_since) + (u64)READ_ONCE(lz->o.commit_ms) * 1000000;
+	u64 now = lz->ops->now(lz->ctx);
 
-	/* Below zero where the writer read the clock after us. */
-	if ((s64)age >= (s64)most)
+	if (now >= until)
 		return true;
-	lz->ops->kick_later(lz->ctx, div_u64(min(most - age, most), 1000000) + 1);
+	lz->ops->kick_later(lz->ctx, div_u64(until - now, 1000000) + 1);
 	return false;
 }
 
