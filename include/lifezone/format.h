@@ -82,8 +82,8 @@ enum lz_block_type {
  * @count: valid entries or records in the block
  * @epoch: load epoch in which it was written, raised at every recovery
  * @seq: SUPER, ROOT: checkpoint number; JOURNAL: number of the block, from 1
- *	at format, going on over epochs; NODE, ZNODE: checkpoint that wrote it; SUMMARY: its number
- *	in the zone's life, from 1
+ *	at format, going on over epochs; NODE, ZNODE: checkpoint that wrote it;
+ *	SUMMARY: its number in the zone's life, from 1
  * @addr: own drive address; 0xffff... for a SUMMARY, which is appended and
  *	cannot know it
  * @index: NODE, ZNODE: position within its level; SUMMARY: zone number;
