@@ -16,11 +16,9 @@ static int mark_named(struct lz *lz, const struct lz_replay *r, u32 zone, u8 *na
 	const struct lz_summary *s = buf;
 	u32 i, j, k;
 
-	for (i = 0; i < r->nr_sum; i++) {
+	for (i = lz->zone[zone].sums; i != LZ_NONE; i = r->sum[i].next) {
 		const struct lz_sumrec *m = &r->sum[i];
 
-		if (m->zone != zone || m->life != lz->zone[zone].life)
-			continue;
 		for (k = 0; k < m->n; k++) {
 			struct lz_want w = {
 				.uuid = lz->si.uuid, .type = LZ_BT_SUMMARY, .addr = LZ_NO_ADDR,
@@ -56,16 +54,16 @@ static bool restore_ring(struct lz *lz, const struct lz_replay *r, u32 zone,
 	u32 i, j;
 
 	*left = 0;
+	if (z->names == LZ_NONE && z->sums == LZ_NONE)
+		return true;
 	memset(named, 0, lz->g.zone_cap);
 	if (mark_named(lz, r, zone, named, buf)) {
 		*left = 1;
 		return false;
 	}
-	for (i = 0; i < r->nr_name; i++) {
+	for (i = z->names; i != LZ_NONE; i = r->name[i].next) {
 		const struct lz_name *m = &r->name[i];
 
-		if (lz_addr_zone(lz, m->addr) != zone || m->life != z->life)
-			continue;
 		for (j = 0; j < m->len; j++) {
 			u32 off = lz_addr_off(lz, m->addr) + j;
 
@@ -307,6 +305,7 @@ int lz_reconcile(struct lz *lz, struct lz_load *l, u32 node_zone)
 		else if (z->state == LZ_ZS_OPEN || z->state == LZ_ZS_FULL ||
 			 (z->state == LZ_ZS_BAD && atomic_read(&z->valid)))
 			err = adopt_data(lz, l, i);
+		cond_resched();
 	}
 	return err;
 }

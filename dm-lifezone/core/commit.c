@@ -45,6 +45,7 @@ static void put_rec(struct lz *lz, u8 type, u64 lba, u32 len, u64 b)
 	}
 	j = jblock(lz, c->nblocks - 1);
 	lz_jrec_pack(&j->r[c->fill++], type, lba, len, b);
+	lz->ckpt.records++;
 	j->h.count = cpu_to_le32(c->fill);
 }
 
@@ -202,6 +203,7 @@ static void cut(struct lz *lz)
 		lz_zone_addr(lz, lz->js->zone, lz->js->off);
 	lz->ckpt.journal_seq = lz->jseq;
 	lz->ckpt.links = 0;
+	lz->ckpt.records = 0;
 	lz->ckpt.commit = c->number;
 	lz->ckpt.restart = lz->journal_lost;
 	lz->ckpt.state = LZ_CK_MERGE;
@@ -235,6 +237,17 @@ static void hand_over(struct lz *lz)
 	spin_unlock_irqrestore(&lz->list_lock, flags);
 }
 
+/*
+ * Blocks written over and over take no more of the delta, but of the journal, and all of
+ * it has to be read and applied at the next load. A block costs that as much as eight
+ * records. What fills the delta to the half asks for a checkpoint no later.
+ */
+static bool is_long(const struct lz *lz)
+{
+	return 8 * (lz->jseq - lz->ckpt.journal_seq) + lz->ckpt.records >
+		4ull * max(lz->delta_cap, LZ_BATCH_COMMIT);
+}
+
 static void commit_end(struct lz *lz)
 {
 	struct lz_commit *c = &lz->commit;
@@ -254,6 +267,8 @@ static void commit_end(struct lz *lz)
 			lz_trace(lz, LZ_TR_COMMIT, LZ_NONE, 0, 0, 0, c->number, c->blocks);
 		}
 		lz_reset_committed(lz);
+		if (lz->ckpt.state == LZ_CK_IDLE && is_long(lz))
+			lz_ckpt_want(lz);
 	}
 	/* The timer is set when old() looks next. */
 	if (atomic_read(&lz->uncommitted) > 0)

@@ -98,6 +98,8 @@
  * @gc_ckpt: checkpoint at whose number GC left it with blocks uncounted (machine)
  * @need: blocks the drive must have, by the metadata (load)
  * @life: times the journal opened it (load)
+ * @names: the first of the mappings to it that the journal names, LZ_NONE: none (load)
+ * @sums: and of its summaries
  * @suspect: what is mapped to it the drive may have no more
  * @readers: reads in flight
  * @rated: @mean is known
@@ -129,6 +131,8 @@ struct lz_zone {
 	u64 gc_ckpt;
 	u32 need;
 	u32 life;
+	u32 names;
+	u32 sums;
 	bool suspect;
 	bool rated;
 	struct lz_life_mean mean;
@@ -407,6 +411,7 @@ struct lz_merge_slot {
  * @root_tries: attempts to begin a root zone that failed
  * @vain: checkpoints in a row without a block of journal between them, but for links
  * @links: links to other zones in the journal since the cut
+ * @records: records in the journal since the cut
  * @number: of the last durable checkpoint
  * @journal_addr: where the journal goes on after the cut
  * @journal_seq: number of the block there
@@ -436,6 +441,7 @@ struct lz_ckpt {
 	u32 root_tries;
 	u32 vain;
 	u32 links;
+	u64 records;
 	u64 number;
 	u64 journal_addr;
 	u64 journal_seq;
@@ -829,23 +835,46 @@ static inline u32 lz_super_copies(const struct lz *lz)
 }
 
 /* replay.c */
+/**
+ * struct lz_name - blocks that the journal says lie somewhere (load)
+ * @addr: where
+ * @lba: the first of them
+ * @len: how many
+ * @life: the life of their zone in which they were written; while the journal is read
+ * @next: the next of the same zone; from then on
+ */
 struct lz_name {
 	u64 addr;
 	u64 lba;
 	u32 len;
-	u32 life;
+	union {
+		u32 life;
+		u32 next;
+	};
 };
 
+/**
+ * struct lz_sumrec - a summary that the journal says was written (load)
+ * @zone: zone
+ * @off: offset in it
+ * @n: blocks
+ * @life: as in struct lz_name
+ * @next: likewise
+ */
 struct lz_sumrec {
 	u32 zone;
 	u32 off;
 	u32 n;
-	u32 life;
+	union {
+		u32 life;
+		u32 next;
+	};
 };
 
 /**
  * struct lz_replay - what the journal said (load)
  * @name: mappings, in order; they count only in the life of their zone
+ * @tidy_at: as soon as there are so many, those that count no more are dropped
  * @sum: summaries written since the checkpoint; likewise
  * @commits: commits applied
  */
@@ -853,6 +882,7 @@ struct lz_replay {
 	struct lz_name *name;
 	u32 nr_name;
 	u32 max_name;
+	u32 tidy_at;
 	struct lz_sumrec *sum;
 	u32 nr_sum;
 	u32 max_sum;

@@ -58,6 +58,35 @@ static bool replay_fits(struct lz *lz, u64 lba, u32 n)
 	return need <= left;
 }
 
+/* Does the map lead to a block of @m? */
+static bool is_mapped(struct lz *lz, const struct lz_name *m)
+{
+	u32 i;
+
+	for (i = 0; i < m->len; i++)
+		if (lz_map_get(lz, m->lba + i) == m->addr + i)
+			return true;
+	return false;
+}
+
+/*
+ * Of blocks written over and over a journal may name any number; of those in use it can
+ * name no more than a delta holds. The others are forgotten now and then.
+ */
+static void tidy_names(struct lz *lz, struct lz_replay *r)
+{
+	u32 i, n = 0;
+
+	for (i = 0; i < r->nr_name; i++) {
+		const struct lz_name *m = &r->name[i];
+
+		if (m->life == lz->zone[lz_addr_zone(lz, m->addr)].life && is_mapped(lz, m))
+			r->name[n++] = *m;
+	}
+	r->nr_name = n;
+	r->tidy_at = max(4 * lz->delta_cap, 2 * n);
+}
+
 static int replay_map(struct lz *lz, const struct lz_jrec *rec, struct lz_replay *r)
 {
 	u64 lba = lz_jrec_lba(rec), addr = lz_jrec_b(rec);
@@ -70,10 +99,12 @@ static int replay_map(struct lz *lz, const struct lz_jrec *rec, struct lz_replay
 	if (!replay_fits(lz, lba, len))
 		return bad_record(lz, rec, "more updates than a journal may hold");
 	z = &lz->zone[zone];
+	if (r->nr_name >= r->tidy_at)
+		tidy_names(lz, r);
 	r->name = lz_grow(r->name, &r->max_name, r->nr_name + 1, sizeof(*r->name));
 	if (!r->name)
 		return -ENOMEM;
-	r->name[r->nr_name++] = (struct lz_name){ addr, lba, len, z->life };
+	r->name[r->nr_name++] = (struct lz_name){ addr, lba, len, { z->life } };
 	z->need = max(z->need, off + len);
 	atomic_add(len, &z->valid);
 	lz_map_insert(lz, lba, addr, len);
@@ -160,7 +191,7 @@ static int replay_zone(struct lz *lz, const struct lz_jrec *rec, struct lz_repla
 		if (!r->sum)
 			return -ENOMEM;
 		r->sum[r->nr_sum++] = (struct lz_sumrec){
-			zone, b, lz_jrec_len(rec), z->life,
+			zone, b, lz_jrec_len(rec), { z->life },
 		};
 	}
 	lz_jrec_to_zone(z, rec);
@@ -400,6 +431,33 @@ static int check_end(struct lz *lz, const struct walk *k, u32 have, u8 *buf)
 	return 0;
 }
 
+/* What was said of each zone in the life it has now, zone by zone and in order. */
+static void chain(struct lz *lz, struct lz_replay *r)
+{
+	u32 i;
+
+	for (i = 0; i < lz->g.nr_zones; i++) {
+		lz->zone[i].names = LZ_NONE;
+		lz->zone[i].sums = LZ_NONE;
+	}
+	for (i = r->nr_name; i--; ) {
+		struct lz_zone *z = &lz->zone[lz_addr_zone(lz, r->name[i].addr)];
+
+		if (r->name[i].life != z->life)
+			continue;
+		r->name[i].next = z->names;
+		z->names = i;
+	}
+	for (i = r->nr_sum; i--; ) {
+		struct lz_zone *z = &lz->zone[r->sum[i].zone];
+
+		if (r->sum[i].life != z->life)
+			continue;
+		r->sum[i].next = z->sums;
+		z->sums = i;
+	}
+}
+
 /* lz_replay - applies the journal; leaves js where it ended. */
 int lz_replay(struct lz *lz, const struct lz_zone_report *rep, const struct lz_root *root,
 	      struct lz_replay *r)
@@ -414,6 +472,7 @@ int lz_replay(struct lz *lz, const struct lz_zone_report *rep, const struct lz_r
 	u32 have, i, zone;
 	int err = 1;
 
+	r->tidy_at = 4 * lz->delta_cap;
 	if (!buf)
 		return -ENOMEM;
 	if (k.zone < 2 || k.zone >= lz->si.nr_zones) {
@@ -454,5 +513,8 @@ int lz_replay(struct lz *lz, const struct lz_zone_report *rep, const struct lz_r
 	lz_free_blocks(buf);
 	if (err >= 0)
 		err = settle_entries(lz);
-	return err ? err : settle_extents(lz);
+	if (!err)
+		err = settle_extents(lz);
+	chain(lz, r);
+	return err;
 }

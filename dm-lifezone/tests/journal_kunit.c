@@ -366,6 +366,26 @@ static void journal_commit_in_time(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_read(&r->lz->uncommitted), 0);
 }
 
+/* One block over and over takes nothing of the delta: the journal's length counts, too. */
+static void journal_gets_long(struct kunit *test)
+{
+	struct ram *r = ram_device(test, 40, 8);
+	u64 number = r->lz->ckpt.number, most = 4ull * max(LZ_BATCH_COMMIT, r->lz->delta_cap);
+	u32 i;
+
+	/* That many are behind us; a block with one record is worth nine. */
+	r->lz->ckpt.records += most - 9 * 10;
+	for (i = 0; i < 20 && r->lz->ckpt.number == number; i++) {
+		KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_LONG, 5, 1), 0);
+		KUNIT_ASSERT_EQ(test, ram_flush(r), 0);
+	}
+	KUNIT_EXPECT_EQ(test, r->lz->ckpt.number, number + 1);
+	KUNIT_EXPECT_GE(test, i, 9u);
+	KUNIT_EXPECT_LE(test, i, 11u);
+	KUNIT_EXPECT_LT(test, r->lz->ckpt.records, 10ull);
+	ram_survive(r);
+}
+
 static struct kunit_case journal_cases[] = {
 	KUNIT_CASE(journal_records),
 	KUNIT_CASE(journal_records_at_the_end),
@@ -378,6 +398,7 @@ static struct kunit_case journal_cases[] = {
 	KUNIT_CASE(journal_discards_side_by_side),
 	KUNIT_CASE(journal_too_many_discards),
 	KUNIT_CASE(journal_commit_in_time),
+	KUNIT_CASE(journal_gets_long),
 	{}
 };
 

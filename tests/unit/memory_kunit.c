@@ -8,6 +8,7 @@
 /* Requests until one is refused; all from there on, or only that one. */
 static bool armed, once, refused;
 static u32 before;
+static size_t most;		/* of an array, the largest */
 
 static void *ask(void *(*f)(size_t a, size_t b), size_t a, size_t b)
 {
@@ -27,6 +28,7 @@ void *__wrap_aligned_alloc(size_t align, size_t size);
 
 void *__wrap_calloc(size_t n, size_t size)
 {
+	most = max(most, n * size);
 	return ask(__real_calloc, n, size);
 }
 
@@ -143,6 +145,35 @@ static void memory_load_read_only(struct kunit *test)
 	each_in_a_load(test, false, LZ_LOAD_RO);
 }
 
+/* However long a journal is, of what it names only what is in use is remembered. */
+static void memory_long_journal(struct kunit *test)
+{
+	struct ram *r = ram_sized(test, 40, 8, 1024, 1024);
+	u32 i, j, cap;
+	u64 number;
+
+	KUNIT_ASSERT_EQ(test, ram_format(r), 0);
+	ram_again(r);
+	cap = r->lz->delta_cap;
+	number = r->lz->ckpt.number;
+	for (i = 0; i < 300; i++) {
+		for (j = 0; j < 2000; j += 2)
+			KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_LONG, j, 1), 0);
+		KUNIT_ASSERT_EQ(test, ram_flush(r), 0);
+		/* Or it would not become so long. */
+		r->lz->ckpt.records = 0;
+	}
+	KUNIT_ASSERT_EQ(test, r->lz->ckpt.number, number);
+	KUNIT_ASSERT_GT(test, 300000u, 8 * cap);
+	ram_cut(r);
+	most = 0;
+	ram_again(r);
+	KUNIT_EXPECT_LE(test, most, (size_t)8 * cap * sizeof(struct lz_name));
+	ram_verify(r);
+	ram_check(r);
+	ram_survive(r);
+}
+
 static void memory_format(struct kunit *test)
 {
 	bool hit = true;
@@ -242,6 +273,7 @@ static struct kunit_case memory_cases[] = {
 	KUNIT_CASE(memory_load),
 	KUNIT_CASE(memory_load_none_left),
 	KUNIT_CASE(memory_load_read_only),
+	KUNIT_CASE(memory_long_journal),
 	KUNIT_CASE(memory_format),
 	KUNIT_CASE(memory_probe),
 	KUNIT_CASE(memory_options),
