@@ -528,8 +528,10 @@ static int lz_report_zone(struct blk_zone *z, unsigned int idx, void *data)
 	if (lz_zone_is_runt(lt, z) || nr >= lt->geometry.nr_zones)
 		return 0;
 	r = &rep->z[nr];
-	r->wp = min_t(u64, DIV_ROUND_UP_ULL(z->wp - z->start, LZ_BLOCK_SECTORS),
-		      lt->geometry.zone_cap);
+	/* Of a zone that cannot be written it may be anything. */
+	r->wp = lt->geometry.zone_cap;
+	if (z->wp >= z->start && z->wp - z->start < z->len)
+		r->wp = min_t(u64, DIV_ROUND_UP_ULL(z->wp - z->start, LZ_BLOCK_SECTORS), r->wp);
 	switch (z->cond) {
 	case BLK_ZONE_COND_EMPTY:
 		r->cond = LZ_COND_EMPTY;

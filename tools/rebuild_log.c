@@ -238,13 +238,13 @@ static bool past_end(const struct rebuild *b, u64 addr)
 }
 
 /*
- * Has log zone @zone lost nodes that the newest root leads to? Someone has reset it then,
- * and what the journal said behind them is lost as well.
+ * Is log zone @zone offline, or has it lost nodes that the newest root leads to? Someone
+ * has reset it then, and what the journal said behind them is lost as well.
  */
 static bool log_lost(struct rebuild *b, u32 zone)
 {
 	const struct lz_tree *tree[] = { &b->lz->map, &b->lz->ztab };
-	bool lost = false;
+	bool lost = zone < b->lz->si.nr_zones && b->s.rep[zone].cond == LZ_COND_OFFLINE;
 	u64 idx, addr;
 	u32 t, i;
 
@@ -316,7 +316,7 @@ int rebuild_find_journal(struct rebuild *b)
 	later = scan_later(&b->s, le64_to_cpu(r->h.epoch), le64_to_cpu(r->h.seq), p->seq);
 	if (zone >= b->lz->si.nr_zones || zone < 2) {
 		b->broken = true;
-	} else if (scan_have(&b->s, zone) < off) {
+	} else if (scan_have(&b->s, zone) < off && b->s.rep[zone].cond != LZ_COND_OFFLINE) {
 		b->broken = true;
 		b->gone = true;
 		b->lz->zone[zone].suspect = true;

@@ -484,6 +484,12 @@ int lz_replay(struct lz *lz, const struct lz_zone_report *rep, const struct lz_r
 	lz->zone[k.zone].state = LZ_ZS_META;
 	while (err > 0) {
 		zone = k.zone;
+		/* It counts as empty, but commits that were answered may be in it. */
+		if (rep[zone].cond == LZ_COND_OFFLINE) {
+			lz_say(lz, 'e', "journal: zone %u is offline: what it says is lost", zone);
+			err = -EIO;
+			break;
+		}
 		have = lz_zone_written(lz, &rep[zone]);
 		if (!linked && have < k.off) {
 			lz_say(lz, 'e',

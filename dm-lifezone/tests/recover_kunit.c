@@ -331,6 +331,31 @@ static void recover_journal_unread(struct kunit *test)
 	ram_check(r);
 }
 
+/* One that is offline counts as empty; what was answered may be in it all the same. */
+static void recover_journal_offline(struct kunit *test)
+{
+	struct ram *r = test->priv;
+	u32 first = r->lz->js->zone, zone, i;
+
+	for (i = 0; r->lz->js->zone == first || r->lz->js->off < 10; i++) {
+		KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_LONG, 5, 1), 0);
+		KUNIT_ASSERT_EQ(test, ram_flush(r), 0);
+	}
+	zone = r->lz->js->zone;
+	ram_cut(r);
+	i = r->zone[zone].wp;
+	r->zone[zone].wp = 0;
+	r->zone[zone].cond = LZ_COND_OFFLINE;
+	KUNIT_EXPECT_EQ(test, ram_load(r, 0), -EIO);
+	KUNIT_EXPECT_TRUE_MSG(test, strstr(r->said, "is offline: what it says is lost"), "(%s)",
+			      r->said);
+	r->zone[zone].wp = i;
+	r->zone[zone].cond = LZ_COND_OPEN;
+	ram_again(r);
+	ram_verify(r);
+	ram_check(r);
+}
+
 /* A commit of several blocks in one write is cut: it may keep its last and not its first. */
 static void recover_journal_hole(struct kunit *test)
 {
@@ -1098,6 +1123,7 @@ static struct kunit_case recover_cases[] = {
 	KUNIT_CASE(recover_long_journal),
 	KUNIT_CASE(recover_journal_rot),
 	KUNIT_CASE(recover_journal_unread),
+	KUNIT_CASE(recover_journal_offline),
 	KUNIT_CASE(recover_journal_hole),
 	KUNIT_CASE(recover_long_commit),
 	KUNIT_CASE(recover_commit_in_pieces),

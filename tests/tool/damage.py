@@ -313,6 +313,15 @@ def log_short(img, r):
     return True
 
 
+def journal_offline(img, r):
+    """The zone in which it goes on; commits in it were answered."""
+    zones = [a[0] // img.r.zone_blocks for a in img.r.journal]
+    if not zones or zones[-1] == zones[0]:
+        return False
+    img.set_zone(zones[-1], 0, fmt.OFFLINE)
+    return True
+
+
 def root_zone_reset(img, r):
     img.set_zone(img.r.root_zone, 0, fmt.EMPTY)
     return img.used(img.r.root_zone ^ 1) > 0
@@ -409,6 +418,8 @@ TABLE = [
      "zone [0-9]+ is offline: [0-9]+ blocks in use cannot be read", "none"),
     ("log zone, reset", lambda w: log_reset, ("zone",),
      "metadata|root: the journal goes on", "told"),
+    ("journal zone, offline", lambda w: journal_offline, ("zone",),
+     "journal: zone [0-9]+ is offline: what it says is lost", "told"),
     ("log zone, write pointer too low", lambda w: log_short, ("zone",),
      "metadata|root: the journal goes on", "told"),
 ]
