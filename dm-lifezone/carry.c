@@ -22,6 +22,7 @@
  * does nothing.
  */
 #include <linux/delay.h>
+#include <linux/highmem.h>
 #include <linux/sched/mm.h>
 
 #include "shell.h"
@@ -57,6 +58,8 @@ static void lz_carry_endio(struct bio *bio)
 	struct lz_cmd *cmd = c->cmd;
 
 	cmd->error = blk_status_to_errno(bio->bi_status);
+	if (bio_op(bio) == REQ_OP_READ && is_vmalloc_addr(cmd->buf))
+		invalidate_kernel_vmap_range(cmd->buf, cmd->nblocks << LZ_BLOCK_SHIFT);
 	if (bio_op(bio) == REQ_OP_ZONE_APPEND && !cmd->error)
 		cmd->result = lz_sector_addr(lt, bio->bi_iter.bi_sector);
 	bio_put(bio);
@@ -103,6 +106,8 @@ static void lz_carry_data(struct lz_target *lt, struct lz_cmd *cmd, blk_opf_t op
 	u8 *p = cmd->buf;
 	struct bio *bio, *next;
 
+	if (op_is_write(opf) && is_vmalloc_addr(p))
+		flush_kernel_vmap_range(p, left);
 	bio = lz_carry_bio(lt, cmd, lz_buf_vecs(p, left), opf, cmd->addr);
 	while (left) {
 		unsigned int len = min_t(size_t, left, PAGE_SIZE - offset_in_page(p));

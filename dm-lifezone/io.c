@@ -42,7 +42,8 @@
  * returns; io_uring cannot try again later. Once some of it is sent the rest
  * waits, but not its submitter. The flag goes down with what the submitter
  * sends. Where a busy drive turns away a whole read, that ends so; a part keeps
- * its reservation or its zone and the worker sends it again without the flag.
+ * its reservation or its zone and is sent again without the flag, by a work item
+ * on the machine's queue: that one never waits but for the drive.
  */
 #include "shell.h"
 
@@ -191,7 +192,8 @@ static void lz_part_busy(struct lz_target *lt, struct lz_part *part)
 	spin_lock_irqsave(&lt->wait_lock, flags);
 	bio_list_add(&lt->busy, &part->bio);
 	spin_unlock_irqrestore(&lt->wait_lock, flags);
-	queue_work(lt->io_wq, &lt->io_work);
+	/* Not by the worker, which may be waiting for the memory that this part has. */
+	queue_work(lt->machine_wq, &lt->busy_work);
 }
 
 /* Core learns how it ended. */
@@ -636,14 +638,10 @@ static struct bio *lz_io_pop(struct lz_target *lt, struct bio_list *list)
 	return bio;
 }
 
-static void lz_io_work(struct work_struct *work)
+static void lz_busy_work(struct work_struct *work)
 {
-	struct lz_target *lt = container_of(work, struct lz_target, io_work);
+	struct lz_target *lt = container_of(work, struct lz_target, busy_work);
 	struct bio *bio;
-
-	while ((bio = lz_io_pop(lt, &lt->ready)))
-		lz_read_send(lt, dm_per_bio_data(bio, sizeof(struct lz_bio)), bio, false,
-			     GFP_NOIO);
 
 	while ((bio = lz_io_pop(lt, &lt->busy))) {
 		struct lz_part *part = container_of(bio, struct lz_part, bio);
@@ -656,6 +654,16 @@ static void lz_io_work(struct work_struct *work)
 		else
 			lz_piece_send(lt, part, upper, 0);
 	}
+}
+
+static void lz_io_work(struct work_struct *work)
+{
+	struct lz_target *lt = container_of(work, struct lz_target, io_work);
+	struct bio *bio;
+
+	while ((bio = lz_io_pop(lt, &lt->ready)))
+		lz_read_send(lt, dm_per_bio_data(bio, sizeof(struct lz_bio)), bio, false,
+			     GFP_NOIO);
 
 	while ((bio = lz_io_pop(lt, &lt->waiting))) {
 		struct lz_part *part = container_of(bio, struct lz_part, bio);
@@ -717,6 +725,7 @@ int lz_io_init(struct lz_target *lt)
 	bio_list_init(&lt->ready);
 	bio_list_init(&lt->busy);
 	INIT_WORK(&lt->io_work, lz_io_work);
+	INIT_WORK(&lt->busy_work, lz_busy_work);
 	if (bioset_init(&lt->write_parts, LZ_PART_BIOS, offsetof(struct lz_part, bio), 0))
 		return -ENOMEM;
 	if (bioset_init(&lt->read_parts, LZ_PART_BIOS, offsetof(struct lz_part, bio), 0))

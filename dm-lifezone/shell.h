@@ -12,7 +12,7 @@
  *
  *	lz_target.life		load, stop, and messages that wait
  *	  lz_tokens_lock	who writes which device (target.c)
- *	  lz_target.machine_lock  one lz_run(), lz_load() or lz_stop() at a time
+ *	  lz_target.machine_lock  one lz_run() of the machine's work at a time, and @sync
  *	lz_target.wait_lock	lists of bios that wait (any context)
  *	lz_target.opt_lock	options
  *	lz_target.event_lock	events that the worker has yet to tell
@@ -73,11 +73,12 @@ enum lz_event_bit {
  *	by their own bios
  * @ready: reads whose map leaf has come
  * @busy: parts for which the drive was too busy, linked like @waiting
- * @machine_wq: runs @machine
+ * @busy_work: sends these again
+ * @machine_wq: runs @machine and @busy_work
  * @machine: one lz_run()
  * @machine_timer: queues @machine at the time lz_run() is wanted
- * @machine_lock: held over lz_run(), lz_load() and lz_stop()
- * @sync: no lz_run(), core is being loaded or stopped; set under @machine_lock
+ * @machine_lock: held over lz_run() by @machine; guards @sync
+ * @sync: it does not run, core is being loaded or stopped by who holds @life
  * @core_bios: bios of core's commands
  * @carrying: commands that are being carried out
  * @ended: a command has ended since ops->wait was last called
@@ -122,12 +123,13 @@ struct lz_target {
 	struct bio_list waiting;
 	struct bio_list ready;
 	struct bio_list busy;
+	struct work_struct busy_work;
 
 	/* the machine */
 	struct workqueue_struct *machine_wq;
 	struct work_struct machine;
 	struct timer_list machine_timer;
-	struct mutex machine_lock;	/* lz_run(), lz_load(), lz_stop() */
+	struct mutex machine_lock;	/* lz_run() of the machine, sync */
 	bool sync;
 	struct bio_set core_bios;
 	atomic_t carrying;

@@ -66,21 +66,23 @@ static LIST_HEAD(lz_tokens);
 
 static struct lz_token *lz_token_get(const u8 *uuid)
 {
-	struct lz_token *t;
+	/* Not under the lock: a resume takes it, and memory may wait for that. */
+	struct lz_token *fresh = kzalloc(sizeof(*fresh), GFP_KERNEL), *t;
 
+	if (!fresh)
+		return NULL;
 	mutex_lock(&lz_tokens_lock);
 	list_for_each_entry(t, &lz_tokens, list)
 		if (!memcmp(t->uuid, uuid, LZ_UUID_SIZE))
 			goto found;
-	t = kzalloc(sizeof(*t), GFP_KERNEL);
-	if (!t)
-		goto out;
+	t = fresh;
+	fresh = NULL;
 	memcpy(t->uuid, uuid, LZ_UUID_SIZE);
 	list_add(&t->list, &lz_tokens);
 found:
 	t->refs++;
-out:
 	mutex_unlock(&lz_tokens_lock);
+	kfree(fresh);
 	return t;
 }
 
@@ -134,9 +136,12 @@ static void lz_event_work(struct work_struct *work)
 	char *envp[3] = { what };
 	unsigned long events;
 	unsigned int bit;
+	unsigned int noio;
 	u64 gain;
 	u32 aside;
 
+	/* A failed resume and the removal wait for this, and memory may wait for them. */
+	noio = memalloc_noio_save();
 	spin_lock_irq(&lt->event_lock);
 	events = lt->events;
 	lt->events = 0;
@@ -177,6 +182,7 @@ static void lz_event_work(struct work_struct *work)
 	}
 	if (events)
 		dm_table_event(lt->ti->table);
+	memalloc_noio_restore(noio);
 }
 
 /**
@@ -239,11 +245,15 @@ int lz_target_set_option(struct lz_target *lt, const char *key, const char *valu
 			 char *why, size_t why_size)
 {
 	struct lz_options o = lz_options_now(lt);
+	unsigned int noio;
 	int r;
 
+	/* A suspend waits for messages and for sysfs, and memory may wait for its end. */
+	noio = memalloc_noio_save();
 	r = lz_option_set(&o, key, value, true, why, why_size);
 	if (!r)
 		r = lz_prepare_options(lt->lz, &o, why, why_size);
+	memalloc_noio_restore(noio);
 	if (r)
 		return r;
 	spin_lock(&lt->opt_lock);
