@@ -59,18 +59,28 @@ static void mark_victims(struct lz *lz, struct lz_tree *t, u32 first_level)
 	}
 }
 
-/* Picks the metadata zones this checkpoint empties. */
-static void choose_victims(struct lz *lz)
+/* Nodes this checkpoint writes, no more, if frozen entries are in @leaves of them. */
+static u64 nodes_due(const struct lz *lz, u64 leaves)
 {
-	u64 goal = lz_log_worst(lz) + 2ull * lz->g.zone_cap, room = lz_log_free(lz), use;
+	u64 n = lz_tree_above(&lz->ztab, 0);
+	u32 l;
+
+	/* An extent goes through two at most, and cuts what lies between off from its parents. */
+	n += min(leaves + 2 * lz->frozen->nr_ext, lz->map.n[0]);
+	for (l = 1; l < lz->map.levels; l++)
+		n += lz->frozen->nr_ext ? lz->map.n[l] : min(leaves, lz->map.n[l]);
+	return n;
+}
+
+/* Picks the metadata zones this checkpoint empties; beside them it writes @use nodes. */
+static void choose_victims(struct lz *lz, u64 use)
+{
+	u64 goal = lz_log_worst(lz) + 2ull * lz->g.zone_cap, room = lz_log_free(lz);
 	struct lz_ckpt *k = &lz->ckpt;
 	u32 i;
 
 	k->have_victims = false;
 	memset(k->victim, 0, lz->g.nr_zones);
-	use = min_t(u64, lz_tree_above(&lz->map, 0),
-		    (u64)atomic_read(&lz->active->used) * lz->map.levels + 4);
-	use += lz_tree_above(&lz->ztab, 0);
 	room = room > use ? room - use : 0;
 	for (i = 0; i < lz->g.nr_zones; i++) {
 		struct lz_zone *z = &lz->zone[i];
@@ -109,10 +119,12 @@ static void merge_begin(struct lz *lz)
 	struct lz_ckpt *k = &lz->ckpt;
 	struct lz_delta *d = lz->frozen;
 	u32 n = atomic_read(&d->used), i;
+	u64 leaves = 0;
 
 	for (i = 0; i < n; i++) {
 		u64 leaf = div_u64(d->e[i].key & LZ_ADDR_MASK, LZ_NODE_ENTRIES);
 
+		leaves += k->head[leaf] == LZ_NONE;
 		d->e[i].unc = k->head[leaf];
 		k->head[leaf] = i;
 	}
@@ -129,6 +141,7 @@ static void merge_begin(struct lz *lz)
 		o->force = o->put;
 		spin_unlock_irqrestore(&z->lock, flags);
 	}
+	choose_victims(lz, nodes_due(lz, leaves));
 	k->write_seq = atomic64_read(&lz->write_seq);
 	k->next_leaf = 0;
 	k->next_ext = 0;
@@ -608,7 +621,6 @@ static bool ckpt_begin(struct lz *lz)
 	list_splice_tail_init(&k->waiters_new, &k->waiters);
 	spin_unlock_irqrestore(&lz->list_lock, flags);
 	k->nodes = 0;
-	choose_victims(lz);
 	k->state = LZ_CK_FREEZE;
 	lz->progress = true;
 	lz_trace(lz, LZ_TR_CHECKPOINT, LZ_NONE, 0, 0, 0, k->number + 1, 0);

@@ -45,10 +45,11 @@
 /* The same, and core counts on it. */
 #define lz_zalloc_blocks(n)	lz_alloc_blocks(n)
 #define lz_free_blocks(p)	vfree(p)
-/* In the machine: may fail, must not wait on our own I/O. */
-#define lz_alloc_page()		((void *)__get_free_page(GFP_NOIO | __GFP_NOWARN))
+/* In the machine: must not wait on our own I/O, and rather fail than wait for long. */
+#define LZ_GFP_MACHINE		(GFP_NOIO | __GFP_NORETRY | __GFP_NOMEMALLOC | __GFP_NOWARN)
+#define lz_alloc_page()		((void *)__get_free_page(LZ_GFP_MACHINE))
 #define lz_free_page(p)		free_page((unsigned long)(p))
-#define lz_zalloc_small(n)	kzalloc(n, GFP_NOIO | __GFP_NOWARN)
+#define lz_zalloc_small(n)	kzalloc(n, LZ_GFP_MACHINE)
 
 typedef struct percpu_counter lz_count_t;
 #define LZ_COUNT_BATCH		4096

@@ -82,6 +82,27 @@ static void large_log_cleaned(struct kunit *test)
 	ram_survive(r);
 }
 
+/* Many updates of few leaves are few nodes: the log has room for these as it is. */
+static void large_log_left_alone(struct kunit *test)
+{
+	struct ram *r = large(test, 4000, 64, 64);
+	u64 n = r->lz->map.n[0], i, nodes;
+
+	for (i = 0; i < n; i++)
+		KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_LONG, i * LZ_NODE_ENTRIES, 1), 0);
+	KUNIT_ASSERT_EQ(test, ram_checkpoint(r), 0);
+	nodes = lz_stat(r->lz, LZ_ST_NODE_BLOCKS);
+	for (i = 0; i < 10; i++) {
+		KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_SHORT, i * LZ_NODE_ENTRIES, 1000), 0);
+		KUNIT_ASSERT_EQ(test, ram_checkpoint(r), 0);
+	}
+	nodes = lz_stat(r->lz, LZ_ST_NODE_BLOCKS) - nodes;
+	/* Two leaves or three, and at most all of the zone table. */
+	KUNIT_EXPECT_LE(test, nodes, 10 * (3 + lz_tree_above(&r->lz->ztab, 0)));
+	KUNIT_EXPECT_EQ(test, lz_stat(r->lz, LZ_ST_META_CLEANS), 0ull);
+	ram_survive(r);
+}
+
 static void some_low(struct ram *r, u32 *seed)
 {
 	u32 i;
@@ -184,6 +205,7 @@ static struct kunit_case large_cases[] = {
 	KUNIT_CASE_SLOW(large_map),
 	KUNIT_CASE_SLOW(large_zone_table),
 	KUNIT_CASE_SLOW(large_log_cleaned),
+	KUNIT_CASE_SLOW(large_log_left_alone),
 	KUNIT_CASE_SLOW(large_inner_node_moved),
 	KUNIT_CASE_SLOW(large_settled_late),
 	KUNIT_CASE_SLOW(large_summaries),
