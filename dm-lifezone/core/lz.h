@@ -546,6 +546,7 @@ struct lz_trim {
  * @seq: number of its last block
  * @prev: offset of the one before
  * @leaf: next leaf, when searching
+ * @ahead: next leaf to be read, for when it is looked at
  * @n: entries
  * @pos: entries looked at
  * @ent: lz_sum_pack() entries of the victim
@@ -568,6 +569,7 @@ struct lz_gc {
 	u32 seq;
 	u32 prev;
 	u64 leaf;
+	u64 ahead;
 	u32 n;
 	u32 pos;
 	u64 *ent;

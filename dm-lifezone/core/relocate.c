@@ -133,6 +133,7 @@ static void begin_scan(struct lz *lz)
 	gc->scan = true;
 	gc->found = false;
 	gc->leaf = 0;
+	gc->ahead = 0;
 	gc->n = 0;
 	gc->pos = 0;
 	gc->ckpt_done = false;
@@ -220,7 +221,7 @@ static bool parse_summary(struct lz *lz)
 	return true;
 }
 
-/* Gathers what the next leaf maps into the victim. False: wait. */
+/* Gathers what the next leaf maps into the victim; those after it are read meanwhile. False: wait. */
 static bool scan_leaf(struct lz *lz)
 {
 	struct lz_gc *gc = &lz->gc;
@@ -231,6 +232,10 @@ static bool scan_leaf(struct lz *lz)
 
 	gc->n = 0;
 	gc->pos = 0;
+	for (gc->ahead = max(gc->ahead, gc->leaf);
+	     gc->ahead < min(gc->leaf + LZ_MERGE_WINDOW, lz->map.n[0]); gc->ahead++)
+		if (lz->map.addr[0][gc->ahead] != LZ_NOWHERE)
+			lz_leaf_get(lz, gc->ahead, &err);
 	if (lz->map.addr[0][gc->leaf] != LZ_NOWHERE) {
 		c = lz_leaf_get(lz, gc->leaf, &err);
 		if (!c && !err)

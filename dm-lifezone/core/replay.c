@@ -230,71 +230,106 @@ static void prefetch_leaves(struct lz *lz, const struct lz_jrec *rec, u32 n)
 	lz_sync(lz);
 }
 
-/* A leaf to look up in what was replaced. NULL: no memory, or @err is set. */
-static struct lz_cached *leaf_below(struct lz *lz, u64 leaf, int *err)
+/* First extent of the delta that ends after @lba, not before the @i-th. */
+static u32 ext_from(const struct lz_delta *d, u32 i, u64 lba)
 {
-	want_leaves(lz, leaf * LZ_NODE_ENTRIES, 1);
-	lz_sync(lz);
-	return lz_leaf_get(lz, leaf, err);
+	while (i < d->nr_ext && d->ext[i].lba + d->ext[i].len <= lba)
+		i++;
+	return i;
 }
 
-/* Counts off what entries replaced in leaves that were not in RAM when they were made. */
-static int settle_entries(struct lz *lz)
+/* Does the delta replace blocks of @leaf that have not been counted off? Its extents from @ext on. */
+static bool is_due(const struct lz *lz, u64 leaf, u32 ext)
 {
-	u32 n = atomic_read(&lz->active->used), i;
+	u64 end = (leaf + 1) * LZ_NODE_ENTRIES;
+	const struct lz_delta *d = lz->active;
+	u32 i;
+
+	if (lz->map.addr[0][leaf] == LZ_NOWHERE)
+		return false;
+	if (ext < d->nr_ext && d->ext[ext].lba < end)
+		return true;
+	for (i = lz->ckpt.head[leaf]; i != LZ_NONE; i = d->e[i].unc)
+		if (!(d->e[i].key & LZ_DENT_SETTLED))
+			return true;
+	return false;
+}
+
+/* Counts off what the delta replaces in @leaf. An entry beats an extent. */
+static int settle_leaf(struct lz *lz, u64 leaf, u32 ext)
+{
+	u64 first = leaf * LZ_NODE_ENTRIES, end = first + LZ_NODE_ENTRIES, old;
+	u64 touched[DIV_ROUND_UP(LZ_NODE_ENTRIES, 64)] = {};
+	struct lz_delta *d = lz->active;
+	struct lz_cached *c;
+	u32 i, j;
 	int err;
 
-	for (i = 0; i < n; i++) {
-		struct lz_dent *e = &lz->active->e[i];
-		u64 lba = e->key & LZ_ADDR_MASK, leaf = div_u64(lba, LZ_NODE_ENTRIES), old;
-		struct lz_cached *c;
+	/* It may have had to make room for another since it was read. */
+	want_leaves(lz, first, 1);
+	lz_sync(lz);
+	c = lz_leaf_get(lz, leaf, &err);
+	if (!c)
+		return err ? 0 : -ENOMEM;
+	for (i = lz->ckpt.head[leaf]; i != LZ_NONE; i = d->e[i].unc) {
+		struct lz_dent *e = &d->e[i];
 
-		if (e->key & LZ_DENT_SETTLED)
-			continue;
-		c = leaf_below(lz, leaf, &err);
-		if (err)
-			continue;
-		if (!c)
-			return -ENOMEM;
-		old = le64_to_cpu(c->node->e[lba - leaf * LZ_NODE_ENTRIES]);
-		if (old != LZ_NOWHERE)
+		j = (e->key & LZ_ADDR_MASK) - first;
+		touched[j / 64] |= 1ull << (j % 64);
+		old = le64_to_cpu(c->node->e[j]);
+		if (!(e->key & LZ_DENT_SETTLED) && old != LZ_NOWHERE)
 			lz_valid_sub(lz, old, false);
 		e->key |= LZ_DENT_SETTLED;
 	}
-	return 0;
-}
+	for (; ext < d->nr_ext && d->ext[ext].lba < end; ext++) {
+		u64 lba = max(d->ext[ext].lba, first);
 
-/* Counts off what the discarded extents cover. Entries are settled already. */
-static int settle_extents(struct lz *lz)
-{
-	struct lz_delta *d = lz->active;
-	u64 lba, end, old;
-	u32 i;
-	int err;
-
-	for (i = 0; i < d->nr_ext; i++) {
-		end = d->ext[i].lba + d->ext[i].len;
-		for (lba = d->ext[i].lba; lba < end; lba++) {
-			u64 leaf = div_u64(lba, LZ_NODE_ENTRIES);
-			struct lz_cached *c;
-
-			if (lz->map.addr[0][leaf] == LZ_NOWHERE) {
-				lba = (leaf + 1) * LZ_NODE_ENTRIES - 1;
-				continue;
-			}
-			c = leaf_below(lz, leaf, &err);
-			if (err) {
-				lba = (leaf + 1) * LZ_NODE_ENTRIES - 1;
-				continue;
-			}
-			if (!c)
-				return -ENOMEM;
-			old = le64_to_cpu(c->node->e[lba - leaf * LZ_NODE_ENTRIES]);
-			if (old != LZ_NOWHERE && !lz_map_has_entry(lz, lba))
+		for (; lba < min(d->ext[ext].lba + d->ext[ext].len, end); lba++) {
+			j = lba - first;
+			old = le64_to_cpu(c->node->e[j]);
+			if (old != LZ_NOWHERE && !(touched[j / 64] >> (j % 64) & 1))
 				lz_valid_sub(lz, old, false);
 		}
 	}
 	return 0;
+}
+
+/*
+ * Counts off what was replaced in leaves that were not in RAM, and what the discarded
+ * extents cover: leaf by leaf, as many read at a time as fit. As in a checkpoint the
+ * entries' unc links serve as chains.
+ */
+static int settle(struct lz *lz)
+{
+	struct { u64 leaf; u32 ext; } todo[LZ_MERGE_WINDOW];
+	u32 *head = lz->ckpt.head, n = atomic_read(&lz->active->used), nr = 0, ext = 0, i;
+	struct lz_delta *d = lz->active;
+	u64 leaf;
+	int err = 0;
+
+	for (i = 0; i < n; i++) {
+		leaf = div_u64(d->e[i].key & LZ_ADDR_MASK, LZ_NODE_ENTRIES);
+		d->e[i].unc = head[leaf];
+		head[leaf] = i;
+	}
+	for (leaf = 0; leaf < lz->map.n[0] && !err; leaf++) {
+		ext = ext_from(d, ext, leaf * LZ_NODE_ENTRIES);
+		if (is_due(lz, leaf, ext)) {
+			todo[nr].leaf = leaf;
+			todo[nr++].ext = ext;
+			want_leaves(lz, leaf * LZ_NODE_ENTRIES, 1);
+		}
+		if (nr < LZ_MERGE_WINDOW && leaf + 1 < lz->map.n[0])
+			continue;
+		lz_sync(lz);
+		for (i = 0; i < nr && !err; i++)
+			err = settle_leaf(lz, todo[i].leaf, todo[i].ext);
+		nr = 0;
+		cond_resched();
+	}
+	for (leaf = 0; leaf < lz->map.n[0]; leaf++)
+		head[leaf] = LZ_NONE;
+	return err;
 }
 
 const u8 lz_jrec_order[LZ_JREC_TYPES] = {
@@ -518,9 +553,7 @@ int lz_replay(struct lz *lz, const struct lz_zone_report *rep, const struct lz_r
 	lz_free(k.rec);
 	lz_free_blocks(buf);
 	if (err >= 0)
-		err = settle_entries(lz);
-	if (!err)
-		err = settle_extents(lz);
+		err = settle(lz);
 	chain(lz, r);
 	return err;
 }
