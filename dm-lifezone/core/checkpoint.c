@@ -609,17 +609,23 @@ static void reset_root_zone(struct lz *lz, u32 zone)
 	lz_submit(lz, &k->root);
 }
 
+static void take_waiters(struct lz *lz)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&lz->list_lock, flags);
+	list_splice_tail_init(&lz->ckpt.waiters_new, &lz->ckpt.waiters);
+	spin_unlock_irqrestore(&lz->list_lock, flags);
+}
+
 static bool ckpt_begin(struct lz *lz)
 {
 	struct lz_ckpt *k = &lz->ckpt;
-	unsigned long flags;
 
 	if (!READ_ONCE(k->wanted))
 		return false;
 	WRITE_ONCE(k->wanted, false);
-	spin_lock_irqsave(&lz->list_lock, flags);
-	list_splice_tail_init(&k->waiters_new, &k->waiters);
-	spin_unlock_irqrestore(&lz->list_lock, flags);
+	take_waiters(lz);
 	k->nodes = 0;
 	k->state = LZ_CK_FREEZE;
 	lz->progress = true;
@@ -634,8 +640,8 @@ void lz_ckpt_step(struct lz *lz)
 	u8 was;
 
 	if (lz->mode != LZ_MODE_RW) {
+		take_waiters(lz);
 		lz_answer(&k->waiters, -EIO);
-		lz_answer(&k->waiters_new, -EIO);
 		return;
 	}
 	if (k->state == LZ_CK_IDLE && !ckpt_begin(lz))

@@ -144,10 +144,11 @@ void lz_set_mode(struct lz *lz, u8 mode, const char *why, int error)
 /* lz_starve - the caller found no room; try once more after this. */
 void lz_starve(struct lz *lz)
 {
-	if (!atomic_xchg(&lz->starved, 1)) {
-		lz_count(lz, LZ_ST_STALLS, 1);
+	/* Before it is said, as who ends it counts from there. */
+	if (!atomic_read(&lz->starved))
 		WRITE_ONCE(lz->stall_since, lz->ops->now(lz->ctx));
-	}
+	if (!atomic_xchg(&lz->starved, 1))
+		lz_count(lz, LZ_ST_STALLS, 1);
 	/* GC looks again only if something was written since, or it would spin. */
 	if (READ_ONCE(lz->gc.none_at) != (u64)atomic64_read(&lz->write_seq))
 		WRITE_ONCE(lz->gc.no_victim, false);
@@ -608,9 +609,11 @@ int lz_stop(struct lz *lz)
 	WRITE_ONCE(lz->stopping, true);
 	if (!lz->loaded)
 		return 0;
-	while (lz->gc.state != LZ_GC_IDLE && lz->mode == LZ_MODE_RW) {
+	/* A checkpoint under way is not the last: more may be committed meanwhile. */
+	while ((lz->gc.state != LZ_GC_IDLE || lz->ckpt.state != LZ_CK_IDLE) &&
+	       lz->mode == LZ_MODE_RW) {
 		lz_run(lz);
-		if (lz->gc.state != LZ_GC_IDLE && lz->cmds)
+		if ((lz->gc.state != LZ_GC_IDLE || lz->ckpt.state != LZ_CK_IDLE) && lz->cmds)
 			lz->ops->wait(lz->ctx);
 	}
 	if (lz->mode == LZ_MODE_RW) {
@@ -722,9 +725,9 @@ void lz_set_options(struct lz *lz, const struct lz_options *o)
 	/* All but max_open, which is for the next load. */
 	lz->o.reset = o->reset;
 	lz->o.finish = o->finish;
-	lz->o.isolation = o->isolation;
 	lz->o.map_cache_mb = o->map_cache_mb;
 	/* These are read without the lock. */
+	WRITE_ONCE(lz->o.isolation, o->isolation);
 	WRITE_ONCE(lz->o.policy, o->policy);
 	WRITE_ONCE(lz->o.victim, o->victim);
 	WRITE_ONCE(lz->o.commit_ms, o->commit_ms);

@@ -17,7 +17,7 @@
 /* lz_budget - zones that may be open at once. */
 u32 lz_budget(const struct lz_geometry *g, u32 max_open)
 {
-	u32 n = g->max_open ? g->max_open : LZ_BUDGET_DEFAULT;
+	u32 n = g->max_open ? g->max_open : max_open ? max_open : LZ_BUDGET_DEFAULT;
 
 	if (max_open)
 		n = min(n, max_open);
@@ -61,7 +61,7 @@ int lz_layout(const struct lz_geometry *g, struct lz_super_info *si, char *why, 
 		return -EINVAL;
 	}
 	most = (u64)g->nr_zones * g->zone_cap;
-	nodes = lz_tree_nodes(DIV_ROUND_UP(most, (u64)LZ_NODE_ENTRIES), LZ_ROOT_MAP_TOP,
+	nodes = lz_tree_nodes(DIV_ROUND_UP_ULL(most, LZ_NODE_ENTRIES), LZ_ROOT_MAP_TOP,
 			      &levels, level);
 	nodes += lz_tree_nodes(DIV_ROUND_UP(g->nr_zones, LZ_ZNODE_ENTRIES), LZ_ROOT_ZTAB_TOP,
 			       &levels, level);

@@ -74,7 +74,7 @@
 
 /**
  * struct lz_zone - a zone
- * @lock: guards @resv, @done, @closing, @begun, @open and what @open points to
+ * @lock: guards @resv, @done, @closing, @begun, @seq, @open and the ring and counts of that
  * @state: enum lz_zone_state; changed under place_lock
  * @class: lifetime of the first data written
  * @flags: LZ_ZF_*

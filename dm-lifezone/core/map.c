@@ -77,15 +77,19 @@ bool lz_ext_find(const struct lz_delta *d, u64 lba, u64 *end)
 	return true;
 }
 
-static bool ext_covers(struct lz *lz, const struct lz_delta *d, u64 lba)
+/* Which blocks of the run from @first on extents of @d cover, a bit each. */
+static u32 ext_covers(const struct lz_delta *d, u64 first)
 {
-	bool yes;
-	u64 end;
+	u64 end = first + LZ_SHARD_RUN;
+	u32 i, mask = 0;
 
-	spin_lock(&lz->ext_lock);
-	yes = lz_ext_find(d, lba, &end);
-	spin_unlock(&lz->ext_lock);
-	return yes;
+	for (i = ext_search(d, first); i < d->nr_ext && d->ext[i].lba < end; i++) {
+		u32 from = max(d->ext[i].lba, first) - first;
+		u32 to = min(d->ext[i].lba + d->ext[i].len, end) - first;
+
+		mask |= ~0u << from & ~0u >> (LZ_SHARD_RUN - to);
+	}
+	return mask;
 }
 
 /* Adds an extent, joined with those it touches. Room has been checked. */
@@ -112,14 +116,33 @@ static void ext_add(struct lz *lz, struct lz_delta *d, u64 lba, u64 len)
 	WRITE_ONCE(lz->nr_ext_any, lz->delta[0].nr_ext + lz->delta[1].nr_ext);
 }
 
-/* A leaf held still while a run of blocks is looked up in it. */
+static_assert(LZ_SHARD_RUN == 32, "a bit for each block of a run");
+
+/* A look at a run of blocks: which of them are discarded, and a leaf held still. */
 struct peek {
+	u32 active;		/* by the shard's active delta */
+	u32 frozen;		/* by what that stands on */
 	u64 idx;
 	u64 first;
 	struct lz_node *node;	/* NULL: nothing mapped, or not in RAM */
 	bool miss;
 	bool held;
 };
+
+/* The run has @lba in it, and its shard @s is locked. */
+static void peek_begin(struct lz *lz, const struct lz_shard *s, struct peek *p, u64 lba)
+{
+	u64 first = lba & ~(u64)(LZ_SHARD_RUN - 1);
+
+	*p = (struct peek){};
+	if (likely(!READ_ONCE(lz->nr_ext_any)))
+		return;
+	spin_lock(&lz->ext_lock);
+	p->active = ext_covers(s->active, first);
+	if (s->frozen)
+		p->frozen = ext_covers(s->frozen, first);
+	spin_unlock(&lz->ext_lock);
+}
 
 static void peek_drop(struct lz *lz, struct peek *p)
 {
@@ -166,12 +189,9 @@ static u64 get_below(struct lz *lz, struct lz_shard *s, struct peek *p, u64 lba)
 
 		if (e)
 			return e->addr;
-		/* Lock order: extents before leaves. */
-		if (READ_ONCE(lz->nr_ext_any) && !lz_planted(LZ_PLANT_FROZEN_DISCARD_UNSEEN)) {
-			peek_drop(lz, p);
-			if (ext_covers(lz, s->frozen, lba))
-				return LZ_NOWHERE;
-		}
+		if (p->frozen >> (lba & (LZ_SHARD_RUN - 1)) & 1 &&
+		    !lz_planted(LZ_PLANT_FROZEN_DISCARD_UNSEEN))
+			return LZ_NOWHERE;
 	}
 	return peek_get(lz, p, lba);
 }
@@ -183,11 +203,8 @@ static u64 get_locked(struct lz *lz, struct lz_shard *s, struct peek *p, u64 lba
 	lockdep_assert_held(&s->lock);
 	if (e)
 		return e->addr;
-	if (unlikely(READ_ONCE(lz->nr_ext_any))) {
-		peek_drop(lz, p);
-		if (ext_covers(lz, s->active, lba))
-			return LZ_NOWHERE;
-	}
+	if (p->active >> (lba & (LZ_SHARD_RUN - 1)) & 1)
+		return LZ_NOWHERE;
 	return get_below(lz, s, p, lba);
 }
 
@@ -195,11 +212,12 @@ static u64 get_locked(struct lz *lz, struct lz_shard *s, struct peek *p, u64 lba
 u64 lz_map_get(struct lz *lz, u64 lba)
 {
 	struct lz_shard *s = shard_of(lz, lba);
-	struct peek p = {};
 	unsigned long flags;
+	struct peek p;
 	u64 addr;
 
 	spin_lock_irqsave(&s->lock, flags);
+	peek_begin(lz, s, &p, lba);
 	addr = get_locked(lz, s, &p, lba);
 	peek_drop(lz, &p);
 	spin_unlock_irqrestore(&s->lock, flags);
@@ -217,11 +235,12 @@ u32 lz_map_run(struct lz *lz, u64 lba, u32 want, u64 *addr)
 	while (n < want) {
 		struct lz_shard *s = shard_of(lz, lba + n);
 		u64 end = min_t(u64, ((lba + n) | (LZ_SHARD_RUN - 1)) + 1, lba + want);
-		struct peek p = {};
 		unsigned long flags;
 		bool more = true;
+		struct peek p;
 
 		spin_lock_irqsave(&s->lock, flags);
+		peek_begin(lz, s, &p, lba + n);
 		for (; lba + n < end; n++) {
 			u64 a = get_locked(lz, s, &p, lba + n);
 
@@ -301,10 +320,11 @@ u32 lz_map_insert(struct lz *lz, u64 lba, u64 addr, u32 n)
 	while (lba < end) {
 		struct lz_shard *s = shard_of(lz, lba);
 		u64 stop = min_t(u64, (lba | (LZ_SHARD_RUN - 1)) + 1, end);
-		struct peek p = {};
 		unsigned long flags;
+		struct peek p;
 
 		spin_lock_irqsave(&s->lock, flags);
+		peek_begin(lz, s, &p, lba);
 		for (; lba < stop; lba++, addr += step) {
 			struct lz_dent *e = delta_find(lz, s->active, lba);
 			u64 old;
@@ -349,14 +369,15 @@ static bool is_newer(const struct lz_dent *e, u64 now, u64 old)
 int lz_map_remap(struct lz *lz, u64 lba, u64 old, u64 addr)
 {
 	struct lz_shard *s = shard_of(lz, lba);
-	struct peek p = {};
 	unsigned long flags;
 	struct lz_dent *e;
+	struct peek p;
 	u32 unc = 0;
 	u64 now;
 	int ret;
 
 	spin_lock_irqsave(&s->lock, flags);
+	peek_begin(lz, s, &p, lba);
 	now = get_locked(lz, s, &p, lba);
 	e = delta_find(lz, s->active, lba);
 	if (now == LZ_MISS) {
@@ -633,7 +654,7 @@ void lz_map_thaw(struct lz *lz)
 int lz_map_init(struct lz *lz)
 {
 	/* A journal may hold two intervals' updates: one frozen, one active. */
-	u64 leaves = DIV_ROUND_UP(lz->si.logical_blocks, (u64)LZ_NODE_ENTRIES), want, more;
+	u64 leaves = DIV_ROUND_UP_ULL(lz->si.logical_blocks, LZ_NODE_ENTRIES), want, more;
 	u32 room, i;
 
 	/*

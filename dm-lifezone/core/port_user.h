@@ -63,6 +63,7 @@ typedef int64_t s64;
 #define clamp_t(t, v, lo, hi)	min_t(t, max_t(t, v, lo), hi)
 #define clamp(v, lo, hi)	min(max(v, lo), hi)
 #define DIV_ROUND_UP(a, b)	(((a) + (b) - 1) / (b))
+#define DIV_ROUND_UP_ULL(a, b)	DIV_ROUND_UP((u64)(a), (b))
 #define div_u64(a, b)		((u64)(a) / (b))
 #define div_s64(a, b)		((s64)(a) / (s32)(b))
 #define div64_u64(a, b)		((u64)(a) / (b))

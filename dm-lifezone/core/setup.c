@@ -11,7 +11,7 @@
  */
 int lz_setup(struct lz *lz)
 {
-	u64 leaves = DIV_ROUND_UP(lz->si.logical_blocks, (u64)LZ_NODE_ENTRIES);
+	u64 leaves = DIV_ROUND_UP_ULL(lz->si.logical_blocks, LZ_NODE_ENTRIES);
 	u32 streams;
 	int err;
 

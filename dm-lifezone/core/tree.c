@@ -16,7 +16,7 @@ u64 lz_tree_nodes(u64 leaves, u32 top, u32 *levels, u64 *n)
 	*levels = 1;
 	n[0] = leaves;
 	while (n[*levels - 1] > top && *levels < LZ_MAX_LEVELS) {
-		n[*levels] = DIV_ROUND_UP(n[*levels - 1], (u64)LZ_NODE_ENTRIES);
+		n[*levels] = DIV_ROUND_UP_ULL(n[*levels - 1], LZ_NODE_ENTRIES);
 		sum += n[*levels];
 		(*levels)++;
 	}

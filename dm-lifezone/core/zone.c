@@ -255,7 +255,6 @@ static int place(struct lz *lz, u8 class, bool gc)
 {
 	struct lz_zone *z = NULL;
 	struct lz_place_in in = {
-		.policy = lz->o.policy, .finish = lz->o.finish, .isolation = lz->o.isolation,
 		.class = class, .gc = gc, .cost = &lz_cost_default, .zones = lz->cand,
 	};
 	struct lz_place_out out = {};
@@ -265,6 +264,9 @@ static int place(struct lz *lz, u8 class, bool gc)
 	u32 i, usable;
 
 	spin_lock_irqsave(&lz->place_lock, flags);
+	in.policy = lz->o.policy;
+	in.finish = lz->o.finish;
+	in.isolation = lz->o.isolation;
 	for (i = 0; i < lz->data_slots; i++) {
 		if (lz->open[i].zone == LZ_NONE)
 			continue;
