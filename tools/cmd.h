@@ -8,6 +8,12 @@
 #include <linux/dm-ioctl.h>
 #include "lifezone.h"
 
+/*
+ * Memory for leaves of the map, where they are looked at one after the other. Of a device of
+ * half a TiB these are all; what is larger is read from the drive more than once.
+ */
+#define MAP_CACHE_MB	1024
+
 /* lz_probe(), with one line on stderr if it fails. */
 int read_super(struct drive *d, struct lz_super_info *si);
 struct json_object *super_info_json(const struct lz_super_info *si);

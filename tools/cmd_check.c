@@ -62,6 +62,7 @@ int check_drive(struct drive *d, struct lz_check_report *r,
 	int err = -ENOMEM;
 
 	lz_options_default(&o);
+	o.map_cache_mb = MAP_CACHE_MB;
 	d->lz = lz_new(&d->g, &o, &drive_ops, d);
 	if (rep && d->lz) {
 		memcpy(rep, d->z, d->g.nr_zones * sizeof(*rep));

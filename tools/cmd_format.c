@@ -183,6 +183,21 @@ out:
 	return found;
 }
 
+/* Of all zones these two have to be what they are for; others are set aside. */
+static bool roots_fit(const struct drive *d)
+{
+	u32 i;
+
+	for (i = 0; i < 2; i++) {
+		if (d->z[i].cond != LZ_COND_READONLY && d->z[i].cond != LZ_COND_OFFLINE)
+			continue;
+		complain(d->path, "zone %u is %s: the first two have to be written", i,
+			 d->z[i].cond == LZ_COND_READONLY ? "read-only" : "offline");
+		return false;
+	}
+	return true;
+}
+
 /* Runs of zones that are not empty; what cannot be reset is left to core. */
 static bool reset_all(struct drive *d)
 {
@@ -279,6 +294,8 @@ int cmd_format(int argc, char **argv)
 		complain(a.path, "%s", *why ? why : strerror(-err));
 		goto out;
 	}
+	if (!roots_fit(d))
+		goto out;
 	if (!a.force && holds_data(d))
 		goto out;
 	if (!reset_all(d))

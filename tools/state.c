@@ -111,6 +111,7 @@ int dump_state(struct drive *d, struct out *out)
 	u32 zone;
 
 	lz_options_default(&o);
+	o.map_cache_mb = MAP_CACHE_MB;
 	d->lz = lz_new(&d->g, &o, &drive_ops, d);
 	s.valid = calloc(d->g.nr_zones, sizeof(*s.valid));
 	if (!d->lz || !s.valid) {

@@ -174,6 +174,18 @@ static void replay_settle(struct lz *lz)
 	atomic_set(&lz->delta_space, (int)lz->delta_cap - (int)n);
 }
 
+/* Marks, which are only for those who write. */
+static int have_marks(struct lz *lz)
+{
+	int err = lz_wants_rates(&lz->o) ? lz_infer_init(lz) : 0;
+
+	if (err)
+		lz_say(lz, 'e', "%s: no memory for %llu bytes, other policies need none",
+		       lz->o.policy == LZ_POLICY_ADAPTIVE ? "policy=adaptive" :
+		       "gc_isolation=adaptive", (unsigned long long)(2 * lz->si.logical_blocks));
+	return err;
+}
+
 static int load(struct lz *lz, struct lz_load *l)
 {
 	struct lz_root *root;
@@ -190,6 +202,8 @@ static int load(struct lz *lz, struct lz_load *l)
 		return -EPROTONOSUPPORT;
 	}
 	err = lz_setup(lz);
+	if (!err && !l->ro)
+		err = have_marks(lz);
 	if (err)
 		return err;
 	/* A drive of larger capacity than was formatted reports what we do not use. */

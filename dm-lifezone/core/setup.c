@@ -56,14 +56,6 @@ int lz_setup(struct lz *lz)
 		err = lz_nodes_init(lz);
 	if (!err)
 		err = lz_gc_init(lz);
-	if (!err && lz_wants_rates(&lz->o)) {
-		err = lz_infer_init(lz);
-		if (err)
-			lz_say(lz, 'e', "%s: no memory for %llu bytes, other policies need none",
-			       lz->o.policy == LZ_POLICY_ADAPTIVE ? "policy=adaptive" :
-			       "gc_isolation=adaptive",
-			       (unsigned long long)(2 * lz->si.logical_blocks));
-	}
 	if (err)
 		return err;
 	/* Every piece may end with a link, the shortest being one block. */

@@ -184,11 +184,29 @@ static void layout_damaged(struct kunit *test)
 	KUNIT_EXPECT_TRUE_MSG(test, strstr(r->said, "crc"), "(%s)", r->said);
 }
 
+/* The drive's limit and the user's: the lesser, as far as there are any. */
+static void layout_budget(struct kunit *test)
+{
+	static const u32 want[][3] = {	/* drive, user, budget */
+		{ 0, 0, 16 }, { 0, 8, 8 }, { 0, 32, 32 }, { 0, 100, 64 },
+		{ 14, 0, 14 }, { 14, 8, 8 }, { 14, 32, 14 }, { 128, 0, 64 }, { 128, 100, 64 },
+	};
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(want); i++) {
+		struct lz_geometry g = { .max_open = want[i][0] };
+
+		KUNIT_EXPECT_EQ_MSG(test, lz_budget(&g, want[i][1]), want[i][2],
+				    "(drive %u, user %u)", want[i][0], want[i][1]);
+	}
+}
+
 static struct kunit_case layout_cases[] = {
 	KUNIT_CASE(layout_capacity),
 	KUNIT_CASE(layout_large),
 	KUNIT_CASE(layout_refused),
 	KUNIT_CASE(layout_spare_limits),
+	KUNIT_CASE(layout_budget),
 	KUNIT_CASE(layout_probe),
 	KUNIT_CASE(layout_other_version),
 	KUNIT_CASE(layout_damaged),

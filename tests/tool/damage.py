@@ -92,6 +92,10 @@ class Image:
         self.link = [j[0] for i, j in enumerate(r.journal) if j[4] != fmt.NONE and
                      any(k[0] in ends and k[2] > j[2] for k in r.journal[i + 1:])]
         self.long = [j[0] for j in r.journal if j[0] in self.journal and j[3]]
+        # Where it ends, if that is not where it begins, and no nodes are there.
+        zones = [a // r.zone_blocks for a in at]
+        nodes = {a // r.zone_blocks for a in self.leaf + self.inner + self.ztab + self.zinner}
+        self.goes_on = [z for z in zones[-1:] if z != zones[0] and z not in nodes]
         self.data = [n for n, z in enumerate(r.zone) if z["valid"] and
                      z["state"] in (fmt.OPEN, fmt.FULL)]
         self.summary = []
@@ -315,11 +319,9 @@ def log_short(img, r):
 
 def journal_offline(img, r):
     """The zone in which it goes on; commits in it were answered."""
-    zones = [a[0] // img.r.zone_blocks for a in img.r.journal]
-    if not zones or zones[-1] == zones[0]:
-        return False
-    img.set_zone(zones[-1], 0, fmt.OFFLINE)
-    return True
+    for zone in img.goes_on:
+        img.set_zone(zone, 0, fmt.OFFLINE)
+    return bool(img.goes_on)
 
 
 def root_zone_reset(img, r):
@@ -627,7 +629,7 @@ def table(tool, folder):
 
 # What not every drive has.
 FEATURES = {"super": 2, "newest": 2, "leaf": 1, "ztab": 1, "journal": 1, "link": 1, "summary": 1,
-            "data": 1}
+            "data": 1, "goes_on": 1}
 MOST_WORLDS = 40
 
 
