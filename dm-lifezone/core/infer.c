@@ -165,7 +165,8 @@ void lz_infer_exit(struct lz *lz)
 int lz_prepare_options(struct lz *lz, const struct lz_options *o, char *why, size_t why_size)
 {
 	/* A load sees to it itself, and who only reads needs none. */
-	if (!lz->loaded || READ_ONCE(lz->mode) == LZ_MODE_RO || !lz_wants_rates(o) || !lz_infer_init(lz))
+	if (!lz->loaded || READ_ONCE(lz->mode) == LZ_MODE_RO || !lz_wants_rates(o) ||
+	    !lz_infer_init(lz))
 		return 0;
 	scnprintf(why, why_size, "%s=adaptive: no memory for %llu bytes",
 		  o->policy == LZ_POLICY_ADAPTIVE ? "policy" : "gc_isolation",

@@ -221,7 +221,7 @@ static bool parse_summary(struct lz *lz)
 	return true;
 }
 
-/* Gathers what the next leaf maps into the victim; those after it are read meanwhile. False: wait. */
+/* Gathers what the next leaf maps into the victim; others are read meanwhile. False: wait. */
 static bool scan_leaf(struct lz *lz)
 {
 	struct lz_gc *gc = &lz->gc;

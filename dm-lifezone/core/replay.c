@@ -238,7 +238,7 @@ static u32 ext_from(const struct lz_delta *d, u32 i, u64 lba)
 	return i;
 }
 
-/* Does the delta replace blocks of @leaf that have not been counted off? Its extents from @ext on. */
+/* Does the delta, of its extents the @ext-th or a later, replace uncounted blocks of @leaf? */
 static bool is_due(const struct lz *lz, u64 leaf, u32 ext)
 {
 	u64 end = (leaf + 1) * LZ_NODE_ENTRIES;
