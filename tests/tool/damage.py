@@ -384,7 +384,9 @@ TABLE = [
      "a newer root|a root or a link|no valid checkpoint root|cannot be|metadata|map leaf", None),
     ("all roots", blocks("roots", everything), PLAIN[:3], "no valid checkpoint root", "told"),
     ("root zone reset", lambda w: root_zone_reset, ("zone",),
-     "no lifezone superblock|.", None),
+     "no lifezone superblock|no valid checkpoint root|metadata( node|:)|map leaf [0-9]+: |"
+     "journal: zone|root: the journal goes on|a newer root is damaged|a root or a link is damaged",
+     None),
     # Where it lies among the journal's blocks, those behind it are not found.
     ("map leaf", blocks("leaf", middle), tuple(WAYS),
      "map leaf [0-9]+: map node at block|journal: zone [0-9]+, offset [0-9]+ is damaged", "told"),
@@ -727,6 +729,10 @@ def at_random(tool, folder, seed, times):
         exact += status != 0 and not one + two
         lost += one
         aged += two
+    # Where all superblocks or roots are gone, or there is no room; seldom.
+    if refused * 10 > times:
+        print(f"FAIL seed {seed}: {refused} of {times} drives were refused")
+        return 1
     print(f"seed {seed}: {times} drives: {repaired} repaired, {exact} of them without loss; "
           f"{healthy} without errors, {refused} refused; {lost} blocks lost, "
           f"{aged} of uncertain age")

@@ -122,18 +122,20 @@ nullb_off_on() {
 
 # nullb_cut DEV NAME [SEED]: the same, under an fsync load on NAME
 nullb_cut() {
-	local scale=${LZ_TEST_SCALE:-1}
+	local scale=${LZ_TEST_SCALE:-1} before
+	before=$(stat -c %s "$W/acked" 2>/dev/null || echo 0)
 	tests/vm/acked.py write "/dev/mapper/$2" "$W/acked" $((20 * scale)) -w 4 -b 4096 \
 		-s "${3:-1}" >"$W/out" 2>&1 &
 	sleep $((6 * scale))
 	# What is on top learns it by errors.
 	nullb_off "$1"
 	wait $!
+	[ $(($(stat -c %s "$W/acked") - before)) -gt 1600 ] ||
+		fail "less than 100 acknowledgements before this cut"
 	nullb_on "$1" "$2"
 }
 # nullb_cut_check NAME: nothing acknowledged before the cuts is lost
 nullb_cut_check() {
-	[ "$(stat -c %s "$W/acked")" -gt 1600 ] || fail "less than 100 acknowledgements"
 	must tests/vm/acked.py check "/dev/mapper/$1" "$W/acked" -w 4 -b 4096
 }
 

@@ -30,5 +30,8 @@ equal $status 0 "cuts without a bug: status"
 for bug in ${LZ_TEST_BUGS:-SHELL_NO_PREFLUSH SHELL_NO_FUA SHELL_FLUSH_AT_ONCE SHELL_FUA_IGNORED}; do
 	try "$bug" 40
 	equal $status 1 "cuts with $bug: status"
+	# By what a lost write does, and not by a test that does not work.
+	grep -q -E '^FAIL: (lost: |status [0-9]+: (e2fsck|lifezone check) |mount: |cold data)' /run/out ||
+		fail "$bug: not found by what it does: $(grep '^FAIL' /run/out)"
 	note "$bug: $(grep '^FAIL' /run/out)"
 done

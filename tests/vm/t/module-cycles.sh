@@ -27,8 +27,9 @@ for i in $(seq $times); do
 	wait_for 10 rmmod dm_lifezone 2>/dev/null || fail "cycle $i: the module does not go"
 done
 
-# With the module its symbols are gone, so it is whose code has no name.
-nameless='(\] |[- ])0xffffffffc[0-9a-f]+'
+# With the module its symbols are gone, so it is whose code has no name. Modules begin where
+# 512 MiB or 1 GiB kept for the kernel end.
+nameless='(\] |[- ])0xffffffff[a-f][0-9a-f]+'
 grep -E "$nameless" /proc/vmallocinfo && fail "arrays of the module's"
 ! pgrep -l '^kworker/R-life' || fail "threads of the module's"
 if [ -e $leaks ]; then
