@@ -611,11 +611,12 @@ static void root_row(struct dump *p, u64 addr, const void *block, const char *wh
 
 static int dump_summary(struct dump *p, const struct dump_args *a)
 {
-	u64 zone;
+	u64 zone = 0;
+	bool one = a->nr == 1 && parse_number(a->arg[0], &zone);
 
-	if (a->nr != 1 || !parse_number(a->arg[0], &zone) || zone >= p->d->g.nr_zones) {
+	if (!one || zone >= p->d->g.nr_zones) {
 		complain(a->path, "summary wants one zone, from 0 to %u", p->d->g.nr_zones - 1);
-		return EXIT_FAIL;
+		return one ? EXIT_FAIL : EXIT_USAGE_;
 	}
 	out_rows_begin(&p->out, "summaries");
 	search_zone(p, zone, LZ_BT_SUMMARY, summary_row);

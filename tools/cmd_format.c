@@ -123,6 +123,20 @@ static const struct argp argp = {
 	.children = children,
 };
 
+/* Are there zones that are not empty? Who wrote them may leave no mark that is known. */
+static bool is_written(const struct drive *d)
+{
+	u32 i, n = 0;
+
+	for (i = 0; i < d->g.nr_zones; i++)
+		n += d->z[i].cond == LZ_COND_OPEN || d->z[i].cond == LZ_COND_FULL;
+	if (n)
+		complain(d->path,
+			 "%u of %u zones are written, with what is not known (--force overwrites it)",
+			 n, d->g.nr_zones);
+	return n;
+}
+
 /* Whether something is on the drive; if so says what. */
 static bool holds_data(struct drive *d)
 {
@@ -164,7 +178,7 @@ static bool holds_data(struct drive *d)
 	blkid_probe_set_superblocks_flags(pr, BLKID_SUBLKS_TYPE | BLKID_SUBLKS_USAGE);
 	ret = blkid_do_safeprobe(pr);
 	if (ret == 1) {
-		found = false;
+		found = is_written(d);
 	} else if (ret == 0) {
 		if (blkid_probe_lookup_value(pr, "TYPE", &what, NULL) &&
 		    !blkid_probe_lookup_value(pr, "PTTYPE", &what, NULL))
@@ -314,6 +328,7 @@ int cmd_format(int argc, char **argv)
 		report(&a, d);
 	ret = EXIT_OK;
 out:
-	drive_close(d);
+	if (!drive_close(d))
+		ret = EXIT_FAIL;
 	return ret;
 }

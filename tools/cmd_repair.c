@@ -154,6 +154,10 @@ static bool agreed(const struct repair_args *a)
 		return false;
 	if (a->yes)
 		return true;
+	if (a->json) {
+		complain(a->path, "nothing written: --json does not ask (--yes writes)");
+		return false;
+	}
 	if (!isatty(STDIN_FILENO)) {
 		complain(a->path, "nothing written: not a terminal to ask on (--yes writes)");
 		return false;
@@ -271,6 +275,7 @@ int cmd_repair(int argc, char **argv)
 	if (!d)
 		return EXIT_OPERATION;
 	ret = mend(d, &a);
-	drive_close(d);
+	if (!drive_close(d))
+		ret = EXIT_OPERATION;
 	return ret;
 }

@@ -95,6 +95,8 @@ static const struct argp trim_argp = {
 
 static volatile sig_atomic_t stop;
 
+static const int ends[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
+
 static void on_signal(int sig)
 {
 	(void)sig;
@@ -102,26 +104,27 @@ static void on_signal(int sig)
 }
 
 /* The file system that holds a directory, if it is on a started device. */
-static bool find_directory(const char *path, dev_t dev, struct watched *w)
+static bool find_directory(const char *path, struct watched *w)
 {
 	struct started_id *ids = NULL;
 	int n = started_list(&ids), i, k, nr;
-	char *real = realpath(path, NULL);
-	struct fs_mount *list;
 	bool found = false;
+	struct fs_mount *list;
+	dev_t dev;
 
-	for (i = 0; i < n && !found; i++) {
+	if (!fs_mount_dev(fs_mount_id(AT_FDCWD, path), &dev))
+		dev = 0;
+	for (i = 0; i < n && dev && !found; i++) {
 		nr = fs_mounts(ids[i].dev, &list);
 		for (k = 0; k < nr && !found; k++) {
-			if (list[k].dev != dev && (!real || strcmp(list[k].point, real)))
+			if (list[k].dev != dev)
 				continue;
 			w->id = ids[i];
-			w->only = list[k].dev;
+			w->only = dev;
 			found = true;
 		}
 		free(list);
 	}
-	free(real);
 	free(ids);
 	if (n >= 0 && !found)
 		complain(path, "not of a file system on a started lifezone device");
@@ -135,7 +138,7 @@ static bool find_watched(const char *word, struct watched *w)
 	memset(w, 0, sizeof(*w));
 	w->seen = ~0ull;
 	if (!stat(word, &st) && S_ISDIR(st.st_mode))
-		return find_directory(word, st.st_dev, w);
+		return find_directory(word, w);
 	return started_find(word, &w->id);
 }
 
@@ -250,8 +253,8 @@ static int watch(struct trim_args *a, struct watched *w)
 	if (fd < 0)
 		return EXIT_FAIL;
 	sigemptyset(&ours);
-	sigaddset(&ours, SIGINT);
-	sigaddset(&ours, SIGTERM);
+	for (i = 0; i < ARRAY_SIZE(ends); i++)
+		sigaddset(&ours, ends[i]);
 	while (left && !stop) {
 		if (!arm_events(fd)) {
 			close(fd);
@@ -293,8 +296,8 @@ int cmd_trim(int argc, char **argv)
 		}
 	}
 	/* What was changed for the time being is to be put back. */
-	sigaction(SIGINT, &act, NULL);
-	sigaction(SIGTERM, &act, NULL);
+	for (i = 0; i < ARRAY_SIZE(ends); i++)
+		sigaction(ends[i], &act, NULL);
 	out_rows_begin(&a.out, "file systems");
 	if (a.watch) {
 		ret = watch(&a, w);

@@ -219,15 +219,18 @@ fail:
 	return NULL;
 }
 
-void drive_close(struct drive *d)
+bool drive_close(struct drive *d)
 {
+	bool ok = true;
+
 	if (!d)
-		return;
+		return true;
 	if (d->lz)
 		lz_free_device(d->lz);
 	if (d->kind->close)
-		d->kind->close(d);
+		ok = d->kind->close(d);
 	close(d->fd);
 	free(d->z);
 	free(d);
+	return ok;
 }

@@ -201,8 +201,9 @@ static bool blk_open(struct drive *d, unsigned int flags, const struct drive_ima
 	struct stat st;
 	u64 bytes = 0;
 
-	if (img && img->zone_size) {
-		complain(d->path, "has zones of its own (--zone-size is for image files)");
+	if (img && (img->zone_size || img->zone_cap || img->max_open)) {
+		complain(d->path,
+			 "has zones of its own (--zone-size, --zone-cap and --drive-open are for image files)");
 		return false;
 	}
 	/*

@@ -23,17 +23,17 @@
 #define IMG_MAX_APPEND	128u
 #define IMG_CHUNK	256u
 
-static char *sidecar_path(const struct drive *d)
+static char *sidecar_path(const struct drive *d, const char *end)
 {
 	char *p;
 
-	return asprintf(&p, "%s.zones", d->path) < 0 ? NULL : p;
+	return asprintf(&p, "%s.zones%s", d->path, end) < 0 ? NULL : p;
 }
 
 /* 1: read; 0: there is none; -1: it is of no use and has been complained about. */
 static int read_sidecar(struct drive *d, off_t bytes)
 {
-	char *path = sidecar_path(d);
+	char *path = sidecar_path(d, "");
 	u32 size, cap, max_open, zone, wp, cond, torn;
 	char line[80];
 	int ret = -1, n;
@@ -82,27 +82,36 @@ out:
 	return ret;
 }
 
-static void write_sidecar(struct drive *d)
+/* The list there is stays until another is whole: without one the image is of no use. */
+static bool write_sidecar(const struct drive *d)
 {
-	char *path = sidecar_path(d);
-	FILE *f = path ? fopen(path, "we") : NULL;
+	char *path = sidecar_path(d, ""), *new = sidecar_path(d, ".new");
+	FILE *f = path && new ? fopen(new, "we") : NULL;
+	bool ok = f;
 	u32 i;
 
-	if (!f) {
-		complain(path ? path : d->path, "%s", strerror(errno));
-		free(path);
-		return;
-	}
+	if (!f)
+		goto out;
 	fprintf(f, "lifezone-image zone_blocks %u zone_cap %u max_open %u\n",
 		d->g.zone_blocks, d->g.zone_cap, d->g.max_open);
 	for (i = 0; i < d->g.nr_zones; i++)
 		if (d->z[i].cond != LZ_COND_EMPTY)
 			fprintf(f, "%u %u %u%s\n", i, d->z[i].wp, d->z[i].cond,
 				d->z[i].torn ? " 1" : "");
-	if (fflush(f) || fsync(fileno(f)))
-		complain(path, "%s", strerror(errno));
-	fclose(f);
+	ok = !fflush(f) && !fsync(fileno(f));
+	if (fclose(f))
+		ok = false;
+	if (!ok || rename(new, path))
+		ok = false;
+out:
+	if (!ok) {
+		complain(path ? path : d->path, "cannot be written: %s", strerror(errno));
+		if (f)
+			unlink(new);
+	}
+	free(new);
 	free(path);
+	return ok;
 }
 
 static bool is_metadata(const void *block)
@@ -237,10 +246,9 @@ static int img_zone_op(struct drive *d, enum lz_op op, u32 zone, u32 nr)
 			 nr * size) ? -errno : 0;
 }
 
-static void img_close(struct drive *d)
+static bool img_close(struct drive *d)
 {
-	if (d->dirty)
-		write_sidecar(d);
+	return !d->dirty || write_sidecar(d);
 }
 
 const struct drive_kind drive_img = {

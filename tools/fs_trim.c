@@ -17,6 +17,7 @@
 #include <fcntl.h>
 #include <linux/fs.h>
 #include <stdlib.h>
+#include <sys/file.h>
 #include <sys/ioctl.h>
 #include <time.h>
 #include <unistd.h>
@@ -64,7 +65,8 @@ static int trim_pieces(int fd, u64 bytes, unsigned int share, const volatile sig
 
 	for (at = 0; at < bytes && !*stop; at += PIECE) {
 		begun = now_ms();
-		err = trim_piece(fd, at, PIECE);
+		/* Btrfs counts in addresses of its own, which go beyond the device. */
+		err = trim_piece(fd, at, at + PIECE < bytes ? PIECE : ~0ull - at);
 		/* A file system may be smaller than its device. */
 		if (err == EINVAL && at)
 			break;
@@ -121,14 +123,17 @@ static void f2fs_wake(const char *dir)
 		f2fs_put(dir, "gc_urgent", 0);
 }
 
-/* Until the thread, which rests so long between, has issued what is pending now. */
-static void f2fs_wait(const char *dir, u64 rest, const volatile sig_atomic_t *stop)
+/*
+ * Until the thread, which rests so long between, has issued what is pending now. False: it
+ * does not go on.
+ */
+static bool f2fs_wait(const char *dir, u64 rest, const volatile sig_atomic_t *stop)
 {
 	u64 deadline = now_ms() + F2FS_GIVE_UP_MS, pending, issued, was, end;
 
 	if (!f2fs_get(dir, "pending_discard", &pending) ||
 	    !f2fs_get(dir, "stat/issued_discard", &was))
-		return;
+		return true;
 	end = was + pending;
 	issued = was;
 	while (pending && issued < end && !*stop && now_ms() < deadline) {
@@ -141,8 +146,9 @@ static void f2fs_wait(const char *dir, u64 rest, const volatile sig_atomic_t *st
 		pause_ms(POLL_MS + rest);
 		if (!f2fs_get(dir, "pending_discard", &pending) ||
 		    !f2fs_get(dir, "stat/issued_discard", &issued))
-			return;
+			return true;
 	}
+	return !pending || issued >= end || *stop;
 }
 
 static int trim_f2fs(const struct fs_mount *m, int fd, unsigned int share,
@@ -170,8 +176,8 @@ static int trim_f2fs(const struct fs_mount *m, int fd, unsigned int share,
 		s[i].changed = f2fs_get(dir, s[i].name, &s[i].was) &&
 			f2fs_put(dir, s[i].name, s[i].value);
 	err = trim_piece(fd, 0, ~0ull);
-	if (!err && m->discard)
-		f2fs_wait(dir, rest, stop);
+	if (!err && m->discard && !f2fs_wait(dir, rest, stop))
+		err = ETIME;
 	for (i = 0; i < ARRAY_SIZE(s); i++)
 		if (s[i].changed)
 			f2fs_put(dir, s[i].name, s[i].was);
@@ -186,7 +192,17 @@ bool fs_trim(const struct fs_mount *m, unsigned int share, const volatile sig_at
 		complain(m->point, "%s", strerror(errno));
 		return false;
 	}
-	if (syncfs(fd))
+	if (fs_mount_id(fd, "") != m->id) {
+		complain(m->point, "mounted over, so that %s on it cannot be reached", m->type);
+		close(fd);
+		return false;
+	}
+	/* Two would put back what the other had set for the time being. */
+	while (flock(fd, LOCK_EX) && errno == EINTR && !*stop)
+		;
+	if (*stop)
+		err = EINTR;
+	else if (syncfs(fd))
 		err = errno;
 	else if (!strcmp(m->type, "f2fs"))
 		err = trim_f2fs(m, fd, share, stop);
@@ -195,6 +211,8 @@ bool fs_trim(const struct fs_mount *m, unsigned int share, const volatile sig_at
 	close(fd);
 	if (err == ENOTTY || err == EOPNOTSUPP)
 		complain(m->point, "%s cannot be made to discard", m->type);
+	else if (err == ETIME)
+		complain(m->point, "f2fs has not discarded all of it: the rest comes when it is idle");
 	else if (err)
 		complain(m->point, "cannot be trimmed: %s", strerror(err));
 	return !err;

@@ -6,7 +6,9 @@
  * the format goes through the same core the kernel module is built of, so the
  * tool cannot disagree with the module about it.
  */
+#include <fcntl.h>
 #include <stdlib.h>
+#include <unistd.h>
 #include "lifezone.h"
 
 struct command {
@@ -41,10 +43,23 @@ static void print_commands(FILE *f)
 	fprintf(f, "\n\"lifezone COMMAND --help\" tells more; so does lifezone(8).\n");
 }
 
+/* Or a drive opened in the place of one that is closed would get what we print. */
+static bool hold_standard_files(void)
+{
+	int fd;
+
+	do
+		fd = open("/dev/null", O_RDWR);
+	while (fd >= 0 && fd <= STDERR_FILENO);
+	return fd >= 0 && !close(fd);
+}
+
 int main(int argc, char **argv)
 {
 	size_t i;
 
+	if (!hold_standard_files())
+		return EXIT_FAIL;
 	argp_err_exit_status = EXIT_USAGE_;
 	if (argc < 2) {
 		print_commands(stderr);
@@ -64,6 +79,7 @@ int main(int argc, char **argv)
 		if (strcmp(argv[1], commands[i].name))
 			continue;
 		ret = commands[i].fn(argc - 1, argv + 1);
+		out_close();
 		if (fflush(stdout) || ferror(stdout)) {
 			complain("standard output", "cannot be written");
 			ret = ret ? ret : EXIT_FAIL;

@@ -70,6 +70,8 @@ void out_object(struct out *out, struct json_object *o);
 void out_rows_begin(struct out *out, const char *title);
 void out_row(struct out *out, struct json_object *o);
 void out_rows_end(struct out *out);
+/* Ends one that an error left without an end. */
+void out_close(void);
 
 static inline void put_str(struct json_object *o, const char *key, const char *value)
 {
@@ -114,12 +116,12 @@ struct drive;
  * struct drive_kind - what differs between a block device and an image file
  * @open: open d->path, fill in d->fd, d->g, d->base, d->z; false: it has said why
  * @zone_op: LZ_OP_RESET or LZ_OP_FINISH on @nr zones from @zone; 0 or -errno
- * @close: last words
+ * @close: last words; false: it has said what could not be kept
  */
 struct drive_kind {
 	bool (*open)(struct drive *d, unsigned int flags, const struct drive_image *img);
 	int (*zone_op)(struct drive *d, enum lz_op op, u32 zone, u32 nr);
-	void (*close)(struct drive *d);
+	bool (*close)(struct drive *d);
 };
 
 extern const struct drive_kind drive_blk, drive_img;
@@ -158,7 +160,8 @@ extern const struct lz_ops drive_ops;
 
 /* NULL: it has said why. */
 struct drive *drive_open(const char *path, unsigned int flags, const struct drive_image *img);
-void drive_close(struct drive *d);
+/* False: what was written may not all be there, and it has said why. */
+bool drive_close(struct drive *d);
 bool drive_read(struct drive *d, u64 addr, u32 nblocks, void *buf);
 static inline u64 drive_blocks(const struct drive *d)
 {

@@ -3,8 +3,10 @@
  * Which file systems are mounted on a block device, by way of /proc/self/mountinfo and
  * of what sysfs says lies on what: partitions, and other mapped devices between.
  */
+#define _GNU_SOURCE
 #include <ctype.h>
 #include <dirent.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
@@ -111,7 +113,8 @@ static bool parse_line(char *line, struct fs_mount *m)
 	type = strtok_r(dash + 3, "\n ", &save);
 	source = strtok_r(NULL, "\n ", &save);
 	super = strtok_r(NULL, "\n ", &save);
-	if (!type || !source || !super || sscanf(word[2], "%u:%u", &maj, &min) != 2)
+	if (!type || !source || !super || sscanf(word[2], "%u:%u", &maj, &min) != 2 ||
+	    !parse_number(word[0], &m->id))
 		return false;
 	m->dev = makedev(maj, min);
 	if (!maj) {
@@ -127,18 +130,57 @@ static bool parse_line(char *line, struct fs_mount *m)
 	return true;
 }
 
-int fs_mounts(dev_t on, struct fs_mount **list)
+u64 fs_mount_id(int fd, const char *path)
+{
+	struct statx stx;
+
+	return statx(fd, path, AT_EMPTY_PATH, STATX_MNT_ID, &stx) ||
+	       !(stx.stx_mask & STATX_MNT_ID) ? 0 : stx.stx_mnt_id;
+}
+
+static FILE *open_mountinfo(void)
 {
 	FILE *f = fopen("/proc/self/mountinfo", "re");
+
+	if (!f)
+		complain("/proc/self/mountinfo", "%s", strerror(errno));
+	return f;
+}
+
+bool fs_mount_dev(u64 id, dev_t *dev)
+{
+	FILE *f = open_mountinfo();
+	char *line = NULL;
+	bool found = false;
+	struct fs_mount m;
+	size_t size = 0;
+
+	while (f && !found && getline(&line, &size, f) > 0)
+		found = parse_line(line, &m) && m.id == id;
+	if (found)
+		*dev = m.dev;
+	free(line);
+	if (f)
+		fclose(f);
+	return found;
+}
+
+/* Does its mount point lead to it, and not to one that was mounted over it? */
+static bool is_reached(const struct fs_mount *m)
+{
+	return fs_mount_id(AT_FDCWD, m->point) == m->id;
+}
+
+int fs_mounts(dev_t on, struct fs_mount **list)
+{
+	FILE *f = open_mountinfo();
 	size_t size = 0;
 	char *line = NULL;
 	int n = 0, i;
 
 	*list = NULL;
-	if (!f) {
-		complain("/proc/self/mountinfo", "%s", strerror(errno));
+	if (!f)
 		return -1;
-	}
 	while (getline(&line, &size, f) > 0) {
 		struct fs_mount m, *more;
 
@@ -146,8 +188,11 @@ int fs_mounts(dev_t on, struct fs_mount **list)
 			continue;
 		for (i = 0; i < n && (*list)[i].dev != m.dev; i++)
 			;
-		if (i < n)
+		if (i < n) {
+			if (!is_reached(&(*list)[i]))
+				(*list)[i] = m;
 			continue;
+		}
 		more = realloc(*list, (n + 1) * sizeof(m));
 		if (!more)
 			break;

@@ -53,8 +53,13 @@ void out_object(struct out *out, struct json_object *o)
 	json_object_put(o);
 }
 
+/* A JSON array has been begun, or is to be. */
+static bool unended, started;
+
 void out_rows_begin(struct out *out, const char *title)
 {
+	unended = out->json;
+	started = false;
 	out->rows = false;
 	out->title = title;
 	out->fields = 0;
@@ -77,6 +82,7 @@ void out_row(struct out *out, struct json_object *o)
 		       json_object_to_json_string_ext(o, JSON_C_TO_STRING_SPACED |
 						      JSON_C_TO_STRING_NOSLASHESCAPE));
 		out->rows = true;
+		started = true;
 		json_object_put(o);
 		return;
 	}
@@ -100,10 +106,17 @@ void out_row(struct out *out, struct json_object *o)
 	json_object_put(o);
 }
 
+void out_close(void)
+{
+	if (unended)
+		printf("%s]\n", started ? "\n" : "[");
+	unended = false;
+}
+
 void out_rows_end(struct out *out)
 {
 	if (out->json)
-		printf("%s]\n", out->rows ? "\n" : "[");
+		out_close();
 	else if (!out->rows)
 		printf("no %s\n", out->title);
 }

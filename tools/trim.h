@@ -12,6 +12,7 @@
 
 /**
  * struct fs_mount - a mounted file system
+ * @id: of the mount, as statx() tells it
  * @dev: block device it is on
  * @point: where it is mounted
  * @type: its name
@@ -19,6 +20,7 @@
  * @discard: mounted with the option discard
  */
 struct fs_mount {
+	u64 id;
 	dev_t dev;
 	char point[PATH_MAX];
 	char type[32];
@@ -39,6 +41,12 @@ static inline u64 now_ms(void)
  * Return: how many, or -1: it has said why.
  */
 int fs_mounts(dev_t on, struct fs_mount **list);
+
+/* The mount that a path, or with "" an open file, leads to; 0: it cannot be told. */
+u64 fs_mount_id(int fd, const char *path);
+
+/* The block device of the file system mounted as @id; false: none. */
+bool fs_mount_dev(u64 id, dev_t *dev);
 
 /*
  * fs_trim - make a file system discard what it has freed

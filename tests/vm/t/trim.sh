@@ -40,6 +40,36 @@ for option in discard nodiscard; do
 	refuses 'mounted read-only' "$MNT"
 	must umount "$MNT"
 done
+# Another file system mounted over it is not meant, nor trimmed.
+must mount $top "$MNT"
+must mount -t tmpfs none "$MNT"
+refuses 'not of a file system on a started lifezone device' "$MNT"
+refuses 'mounted over, so that f2fs on it cannot be reached' lz0
+must umount "$MNT"
+# Where it can be reached by another way, that is taken.
+must mkdir "$W/elsewhere"
+must mount --bind "$MNT" "$W/elsewhere"
+must mount -t tmpfs none "$MNT"
+must lifezone trim lz0 --json >"$W/out"
+equal "$(jq -r '.[0].directory' "$W/out")" "$W/elsewhere" directory
+must umount "$MNT"
+must umount "$W/elsewhere"
+# Whoever ends it, and however many there are, settings are put back.
+must dd if=/dev/zero of="$MNT/f" bs=1M count=64 oflag=direct status=none
+rm "$MNT/f"
+settings >"$W/before"
+for signal in HUP TERM INT QUIT; do
+	lifezone trim lz0 --share 1 >"$W/out" 2>&1 &
+	pid=$!
+	lifezone trim lz0 --share 1 >"$W/out.2" 2>&1 &
+	sleep 1
+	kill -$signal $pid
+	wait $pid
+	kill -$signal $!
+	wait $!
+	settings | diff "$W/before" - || fail "settings of F2FS are not put back after $signal"
+done
+must umount "$MNT"
 # Through another mapped device, which may not let discards pass.
 must dmsetup create above --table "0 $(blockdev --getsz $top) crypt cipher_null-ecb - 0 $top 0"
 for discards in '' ' 1 allow_discards'; do
