@@ -212,7 +212,7 @@ bool fs_trim(const struct fs_mount *m, unsigned int share, const volatile sig_at
 	if (err == ENOTTY || err == EOPNOTSUPP)
 		complain(m->point, "%s cannot be made to discard", m->type);
 	else if (err == ETIME)
-		complain(m->point, "f2fs has not discarded all of it: the rest comes when it is idle");
+		complain(m->point, "not all is discarded: f2fs has stopped, until it is idle");
 	else if (err)
 		complain(m->point, "cannot be trimmed: %s", strerror(err));
 	return !err;

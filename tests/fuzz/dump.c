@@ -56,11 +56,12 @@ struct drive *drive_open(const char *path, unsigned int flags, const struct driv
 	return d;
 }
 
-void drive_close(struct drive *d)
+bool drive_close(struct drive *d)
 {
 	if (d)
 		free(d->z);
 	free(d);
+	return true;
 }
 
 const struct argp image_argp;
