@@ -73,10 +73,8 @@ void out_rows_end(struct out *out);
 /* Ends one that an error left without an end. */
 void out_close(void);
 
-static inline void put_str(struct json_object *o, const char *key, const char *value)
-{
-	json_object_object_add(o, key, json_object_new_string(value));
-}
+/* What of @value is not UTF-8, as JSON has to be, becomes question marks. */
+void put_str(struct json_object *o, const char *key, const char *value);
 
 static inline void put_u64(struct json_object *o, const char *key, u64 value)
 {

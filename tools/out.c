@@ -7,6 +7,7 @@
  * they come: as elements of one JSON array, or under column heads made of the
  * first row's keys.
  */
+#include <iconv.h>
 #include <stdlib.h>
 #include "lifezone.h"
 
@@ -119,6 +120,26 @@ void out_rows_end(struct out *out)
 		out_close();
 	else if (!out->rows)
 		printf("no %s\n", out->title);
+}
+
+void put_str(struct json_object *o, const char *key, const char *value)
+{
+	size_t left = strlen(value), room = left + 1;
+	char *in = (char *)value, *clean = calloc(1, room), *out = clean;
+	iconv_t same = iconv_open("UTF-8", "UTF-8");
+
+	while (clean && same != (iconv_t)-1 && left &&
+	       iconv(same, &in, &left, &out, &room) == (size_t)-1 && left) {
+		*out++ = '?';
+		room--;
+		in++;
+		left--;
+		iconv(same, NULL, NULL, NULL, NULL);
+	}
+	json_object_object_add(o, key, json_object_new_string(clean ? clean : value));
+	if (same != (iconv_t)-1)
+		iconv_close(same);
+	free(clean);
 }
 
 void put_addr(struct json_object *o, const char *key, u64 addr)
