@@ -113,21 +113,31 @@ static void choose_victims(struct lz *lz, u64 use)
 	}
 }
 
-/* Sorts the frozen updates by leaf; the entries' unc links serve as chains. */
-static void merge_begin(struct lz *lz)
+/*
+ * lz_ckpt_chain - sort the entries of @d by leaf, in chains that begin in ckpt.head and go
+ * on by the entries' unc links. Returns how many leaves they are in.
+ */
+u64 lz_ckpt_chain(struct lz *lz, struct lz_delta *d)
 {
-	struct lz_ckpt *k = &lz->ckpt;
-	struct lz_delta *d = lz->frozen;
-	u32 n = atomic_read(&d->used), i;
+	u32 n = atomic_read(&d->used), *head = lz->ckpt.head, i;
 	u64 leaves = 0;
 
 	for (i = 0; i < n; i++) {
 		u64 leaf = div_u64(d->e[i].key & LZ_ADDR_MASK, LZ_NODE_ENTRIES);
 
-		leaves += k->head[leaf] == LZ_NONE;
-		d->e[i].unc = k->head[leaf];
-		k->head[leaf] = i;
+		leaves += head[leaf] == LZ_NONE;
+		d->e[i].unc = head[leaf];
+		head[leaf] = i;
 	}
+	return leaves;
+}
+
+static void merge_begin(struct lz *lz)
+{
+	u64 leaves = lz_ckpt_chain(lz, lz->frozen);
+	struct lz_ckpt *k = &lz->ckpt;
+	u32 i;
+
 	for (i = 0; i < lz->data_slots; i++) {
 		struct lz_open *o = &lz->open[i];
 		unsigned long flags;

@@ -956,6 +956,7 @@ int lz_ckpt_init(struct lz *lz);
 void lz_ckpt_exit(struct lz *lz);
 void lz_ckpt_step(struct lz *lz);
 void lz_ckpt_want(struct lz *lz);
+u64 lz_ckpt_chain(struct lz *lz, struct lz_delta *d);
 /* layout.c */
 void lz_super_encode(const struct lz_super_info *si, struct lz_super *s, u64 addr, u64 epoch,
 		     u64 seq);

@@ -296,24 +296,18 @@ static int settle_leaf(struct lz *lz, u64 leaf, u32 ext)
 
 /*
  * Counts off what was replaced in leaves that were not in RAM, and what the discarded
- * extents cover: leaf by leaf, as many read at a time as fit. As in a checkpoint the
- * entries' unc links serve as chains.
+ * extents cover: leaf by leaf, as many read at a time as fit.
  */
 static int settle(struct lz *lz)
 {
 	struct { u64 leaf; u32 ext; } todo[LZ_MERGE_WINDOW];
-	u32 *head = lz->ckpt.head, n = atomic_read(&lz->active->used), nr = 0, ext = 0, i;
-	struct lz_delta *d = lz->active;
+	u32 nr = 0, ext = 0, i;
 	u64 leaf;
 	int err = 0;
 
-	for (i = 0; i < n; i++) {
-		leaf = div_u64(d->e[i].key & LZ_ADDR_MASK, LZ_NODE_ENTRIES);
-		d->e[i].unc = head[leaf];
-		head[leaf] = i;
-	}
+	lz_ckpt_chain(lz, lz->active);
 	for (leaf = 0; leaf < lz->map.n[0] && !err; leaf++) {
-		ext = ext_from(d, ext, leaf * LZ_NODE_ENTRIES);
+		ext = ext_from(lz->active, ext, leaf * LZ_NODE_ENTRIES);
 		if (is_due(lz, leaf, ext)) {
 			todo[nr].leaf = leaf;
 			todo[nr++].ext = ext;
@@ -328,7 +322,7 @@ static int settle(struct lz *lz)
 		cond_resched();
 	}
 	for (leaf = 0; leaf < lz->map.n[0]; leaf++)
-		head[leaf] = LZ_NONE;
+		lz->ckpt.head[leaf] = LZ_NONE;
 	return err;
 }
 
