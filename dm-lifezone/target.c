@@ -5,7 +5,7 @@
  *
  * Life cycle. A reload has two instances alive for a while, and dm may build a
  * table that is never used. So .ctr reads only what never changes: the drive's
- * geometry and the superblock. Recovery is in .preresume and the orderly stop
+ * geometry and the superblock, and has the memory for the device. Recovery is in .preresume and the orderly stop
  * in .postsuspend. Between the two an instance holds the writer token of its
  * device's UUID; the other one gets it only after the first has stopped. Two
  * mapped devices on one drive, which dm itself would allow, exclude each other
@@ -664,9 +664,16 @@ static int lz_ctr(struct dm_target *ti, unsigned int argc, char **argv)
 	}
 	lt->lz = lz_new(&lt->geometry, &lt->options, &lz_carry_ops, lt);
 	if (!lt->lz) {
-		ti->error = "Cannot allocate device; a smaller map_cache_mb needs less memory";
+		ti->error = "Cannot allocate device";
 		r = -ENOMEM;
 		goto no_lz;
+	}
+	/* Now, as a resume would have to go without memory that others could give back. */
+	r = lz_prepare(lt->lz, &lt->super, lt->read_only ? LZ_LOAD_RO : 0);
+	if (r) {
+		ti->error = r == -ENOMEM ? "Cannot allocate the memory the device needs" :
+			"Drive does not suit the device";
+		goto no_memory;
 	}
 
 	ti->private = lt;
@@ -679,6 +686,8 @@ static int lz_ctr(struct dm_target *ti, unsigned int argc, char **argv)
 	ti->per_io_data_size = lz_io_data_size();
 	return 0;
 
+no_memory:
+	lz_free_device(lt->lz);
 no_lz:
 	lz_token_put(lt->token);
 no_super:

@@ -362,12 +362,18 @@ struct lz *lz_new(const struct lz_geometry *g, const struct lz_options *o,
 
 #define LZ_LOAD_RO	0x1u	/* recover in RAM only, never write */
 /*
+ * lz_prepare - have all the memory that a load with @flags of the device @si takes for as
+ * long as it is there. Reads nothing. lz_load() does it itself if nobody has. 0; -ENOMEM;
+ * -EINVAL: the drive does not suit it, and that has been said.
+ */
+int lz_prepare(struct lz *lz, const struct lz_super_info *si, u32 flags);
+/*
  * lz_load - recover: find the newest root, replay the journal, bring the zones
  * in line, write a fresh checkpoint. @z: one report per zone, changed with the
  * zones. After it, users may come. Cut at any point, it does no harm and can be run again.
  * Errors: as lz_probe(); -EUCLEAN: metadata or zones are not as they must be
- * (a line says which); -EINVAL: the drive does not suit it; -ENOSPC: no zone for
- * the first checkpoint; -ENOMEM; -EIO.
+ * (a line says which); -EINVAL: the drive does not suit it; -ESTALE: it is not the device
+ * that was prepared for; -ENOSPC: no zone for the first checkpoint; -ENOMEM; -EIO.
  */
 int lz_load(struct lz *lz, struct lz_zone_report *z, u32 flags);
 /*

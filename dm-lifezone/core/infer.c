@@ -128,8 +128,8 @@ void lz_infer_step(struct lz *lz)
 	WRITE_ONCE(lz->groups, lz_life_groups(spare_zones(lz), lz->data_slots));
 }
 
-/* lz_infer_init - have marks. 0 or -ENOMEM. */
-int lz_infer_init(struct lz *lz)
+/* Has marks. 0 or -ENOMEM. */
+static int lz_infer_init(struct lz *lz)
 {
 	unsigned long flags;
 	struct lz_life *l;
@@ -153,6 +153,18 @@ int lz_infer_init(struct lz *lz)
 		lz_life_exit(l);
 	lz_free(l);
 	return 0;
+}
+
+/* lz_infer_want - have them if the options need any. 0, or -ENOMEM, and that has been said. */
+int lz_infer_want(struct lz *lz)
+{
+	int err = lz_wants_rates(&lz->o) ? lz_infer_init(lz) : 0;
+
+	if (err)
+		lz_say(lz, 'e', "%s: no memory for %llu bytes, other policies need none",
+		       lz->o.policy == LZ_POLICY_ADAPTIVE ? "policy=adaptive" :
+		       "gc_isolation=adaptive", (unsigned long long)(2 * lz->si.logical_blocks));
+	return err;
 }
 
 void lz_infer_exit(struct lz *lz)

@@ -591,6 +591,7 @@ struct lz {
 	void *ctx;
 	struct lz_super_info si;
 	u8 mode;
+	bool prepared;
 	bool loaded;
 	bool loading;
 	bool stopping;
@@ -748,7 +749,7 @@ void lz_leaf_drop(struct lz *lz, struct lz_cached *c);
 void lz_leaf_step(struct lz *lz);
 
 /* infer.c: what policy=adaptive makes of the lifetimes core/life.c infers */
-int lz_infer_init(struct lz *lz);
+int lz_infer_want(struct lz *lz);
 void lz_infer_exit(struct lz *lz);
 u8 lz_infer_class(struct lz *lz, u8 class, u64 lba, u32 n);
 u8 lz_infer_moved(struct lz *lz, const struct lz_zone *z, u64 lba);

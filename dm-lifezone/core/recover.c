@@ -174,36 +174,32 @@ static void replay_settle(struct lz *lz)
 	atomic_set(&lz->delta_space, (int)lz->delta_cap - (int)n);
 }
 
-/* Marks, which are only for those who write. */
-static int have_marks(struct lz *lz)
+static int load(struct lz *lz, struct lz_load *l, u32 flags)
 {
-	int err = lz_wants_rates(&lz->o) ? lz_infer_init(lz) : 0;
-
-	if (err)
-		lz_say(lz, 'e', "%s: no memory for %llu bytes, other policies need none",
-		       lz->o.policy == LZ_POLICY_ADAPTIVE ? "policy=adaptive" :
-		       "gc_isolation=adaptive", (unsigned long long)(2 * lz->si.logical_blocks));
-	return err;
-}
-
-static int load(struct lz *lz, struct lz_load *l)
-{
+	struct lz_super_info si;
 	struct lz_root *root;
 	int err;
 	u32 i;
 
-	err = lz_super_read(lz, &lz->si, false);
+	err = lz_super_read(lz, &si, false);
 	if (lz_planted(LZ_PLANT_FOREIGN_WRITTEN) && err == -ENODEV)
 		lz_load_finish(lz, l, 0);
 	if (err)
 		return err;
-	if (lz->si.compat_ro && !l->ro && !lz_planted(LZ_PLANT_COMPAT_RO_IGNORED)) {
-		lz_say(lz, 'e', "features %#x allow reading only", lz->si.compat_ro);
+	if (si.compat_ro && !l->ro && !lz_planted(LZ_PLANT_COMPAT_RO_IGNORED)) {
+		lz_say(lz, 'e', "features %#x allow reading only", si.compat_ro);
 		return -EPROTONOSUPPORT;
 	}
-	err = lz_setup(lz);
-	if (!err && !l->ro)
-		err = have_marks(lz);
+	if (!lz->prepared) {
+		err = lz_prepare(lz, &si, flags);
+	} else if (memcmp(si.uuid, lz->si.uuid, LZ_UUID_SIZE) || si.created != lz->si.created ||
+		   si.logical_blocks != lz->si.logical_blocks) {
+		lz_say(lz, 'e', "the drive has been formatted since the table was loaded");
+		err = -ESTALE;
+	} else if (!l->ro) {
+		/* Options may have been changed. */
+		err = lz_infer_want(lz);
+	}
 	if (err)
 		return err;
 	/* A drive of larger capacity than was formatted reports what we do not use. */
@@ -261,7 +257,7 @@ int lz_load(struct lz *lz, struct lz_zone_report *rep, u32 flags)
 	u32 i;
 
 	lz->loading = true;
-	err = load(lz, &l);
+	err = load(lz, &l, flags);
 	lz_replay_free(&l.r);
 	lz_free(l.named);
 	lz_free_blocks(l.buf);

@@ -63,6 +63,18 @@ int lz_setup(struct lz *lz)
 	return lz->jbuf.buf ? 0 : -ENOMEM;
 }
 
+int lz_prepare(struct lz *lz, const struct lz_super_info *si, u32 flags)
+{
+	int err;
+
+	lz->si = *si;
+	err = lz_setup(lz);
+	if (!err && !(flags & LZ_LOAD_RO))
+		err = lz_infer_want(lz);
+	lz->prepared = !err;
+	return err;
+}
+
 /* lz_free_zone_add - @z, empty on the drive, may be opened. */
 void lz_free_zone_add(struct lz *lz, struct lz_zone *z)
 {

@@ -309,6 +309,37 @@ static void device_counts_too_few(struct kunit *test)
 	ram_survive(r);
 }
 
+/* What a load needs it may have before; but of the device it loads. */
+static void device_prepared(struct kunit *test)
+{
+	struct ram *r = ram_device(test, 40, 8);
+	struct lz_super_info si = r->si;
+	struct lz_zone_report *z;
+	u32 i, k;
+
+	KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_LONG, 5, 3), 0);
+	ram_stop(r);
+	z = kunit_kcalloc(test, r->g.nr_zones, sizeof(*z), GFP_KERNEL);
+	for (k = 0; k < 2; k++) {
+		for (i = 0; i < r->g.nr_zones; i++) {
+			z[i].wp = r->zone[i].wp;
+			z[i].cond = r->zone[i].cond;
+		}
+		si.uuid[0] ^= k;
+		r->lz = lz_new(&r->g, &r->o, r->ops, r);
+		KUNIT_ASSERT_NOT_NULL(test, r->lz);
+		KUNIT_ASSERT_EQ(test, lz_prepare(r->lz, &si, 0), 0);
+		KUNIT_EXPECT_EQ(test, lz_load(r->lz, z, 0), k ? -ESTALE : 0);
+		if (k)
+			break;
+		ram_pump(r);
+		ram_verify(r);
+		ram_check(r);
+		ram_stop(r);
+	}
+	KUNIT_EXPECT_TRUE_MSG(test, strstr(r->said, "has been formatted since"), "(%s)", r->said);
+}
+
 static struct kunit_case device_cases[] = {
 	KUNIT_CASE(device_not_loaded),
 	KUNIT_CASE(device_failed),
@@ -324,6 +355,7 @@ static struct kunit_case device_cases[] = {
 	KUNIT_CASE(device_no_room_for_records),
 	KUNIT_CASE(device_all_worn),
 	KUNIT_CASE(device_counts_too_few),
+	KUNIT_CASE(device_prepared),
 	{}
 };
 
