@@ -5,13 +5,14 @@
  *
  * Life cycle. A reload has two instances alive for a while, and dm may build a
  * table that is never used. So .ctr reads only what never changes: the drive's
- * geometry and the superblock, and has the memory for the device. Recovery is in .preresume and the orderly stop
- * in .postsuspend. Between the two an instance holds the writer token of its
- * device's UUID; the other one gets it only after the first has stopped. Two
- * mapped devices on one drive, which dm itself would allow, exclude each other
- * the same way: the second resume fails with EBUSY. An instance that was
- * suspended while another one held the token has an outdated view and refuses
- * to resume (ESTALE) until its table is loaded anew. .dtr never writes.
+ * geometry and the superblock, and has the memory for the device. Recovery is in
+ * .preresume and the orderly stop in .postsuspend. Between the two an instance
+ * holds the writer token of its device's UUID; the other one gets it only after
+ * the first has stopped. Two mapped devices on one drive, which dm itself would
+ * allow, exclude each other the same way: the second resume fails with EBUSY. An
+ * instance that was suspended while another one held the token has an outdated
+ * view and refuses to resume (ESTALE) until its table is loaded anew. .dtr never
+ * writes.
  *
  * A read-only table recovers in memory and never writes to the drive.
  *
