@@ -43,23 +43,29 @@ static void print_commands(FILE *f)
 	fprintf(f, "\n\"lifezone COMMAND --help\" tells more; so does lifezone(8).\n");
 }
 
-/* Or a drive opened in the place of one that is closed would get what we print. */
+/*
+ * Or a drive opened in the place of one that is closed would get what we print. What is
+ * printed there fails as it did.
+ */
 static bool hold_standard_files(void)
 {
 	int fd;
 
-	do
-		fd = open("/dev/null", O_RDWR);
-	while (fd >= 0 && fd <= STDERR_FILENO);
-	return fd >= 0 && !close(fd);
+	for (fd = 0; fd <= STDERR_FILENO; fd++)
+		if (fcntl(fd, F_GETFD) < 0 &&
+		    open("/dev/null", fd ? O_RDONLY : O_WRONLY) != fd)
+			return false;
+	return true;
 }
 
 int main(int argc, char **argv)
 {
 	size_t i;
 
-	if (!hold_standard_files())
+	if (!hold_standard_files()) {
+		complain("/dev/null", "cannot be opened: %s", strerror(errno));
 		return EXIT_FAIL;
+	}
 	argp_err_exit_status = EXIT_USAGE_;
 	if (argc < 2) {
 		print_commands(stderr);

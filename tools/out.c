@@ -109,16 +109,18 @@ void out_row(struct out *out, struct json_object *o)
 
 void out_close(void)
 {
-	if (unended)
-		printf("%s]\n", started ? "\n" : "[");
+	/* With nothing but an error nothing is printed. */
+	if (unended && started)
+		printf("\n]\n");
 	unended = false;
 }
 
 void out_rows_end(struct out *out)
 {
-	if (out->json)
-		out_close();
-	else if (!out->rows)
+	if (out->json) {
+		printf("%s]\n", out->rows ? "\n" : "[");
+		unended = false;
+	} else if (!out->rows)
 		printf("no %s\n", out->title);
 }
 

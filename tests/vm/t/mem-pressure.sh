@@ -9,6 +9,8 @@ hog=tests/vm/hog.py
 cgroup=/tmp/lz/cgroup
 blocked='blocked for more than 30 seconds'
 echo 30 >/proc/sys/kernel/hung_task_timeout_secs
+# Each is told, not the first ten.
+echo -1 >/proc/sys/kernel/hung_task_warnings
 
 # within MIB COMMAND...: in a cgroup with so much memory
 within() {
