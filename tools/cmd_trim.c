@@ -296,8 +296,13 @@ int cmd_trim(int argc, char **argv)
 		}
 	}
 	/* What was changed for the time being is to be put back. */
-	for (i = 0; i < ARRAY_SIZE(ends); i++)
-		sigaction(ends[i], &act, NULL);
+	for (i = 0; i < ARRAY_SIZE(ends); i++) {
+		/* Who runs it under nohup means it to stay. */
+		if (ends[i] != SIGHUP || signal(SIGHUP, SIG_DFL) != SIG_IGN)
+			sigaction(ends[i], &act, NULL);
+		else
+			signal(SIGHUP, SIG_IGN);
+	}
 	out_rows_begin(&a.out, "file systems");
 	if (a.watch) {
 		ret = watch(&a, w);

@@ -23,17 +23,17 @@
 #define IMG_MAX_APPEND	128u
 #define IMG_CHUNK	256u
 
-static char *sidecar_path(const struct drive *d, const char *end)
+static char *sidecar_path(const struct drive *d)
 {
 	char *p;
 
-	return asprintf(&p, "%s.zones%s", d->path, end) < 0 ? NULL : p;
+	return asprintf(&p, "%s.zones", d->path) < 0 ? NULL : p;
 }
 
 /* 1: read; 0: there is none; -1: it is of no use and has been complained about. */
 static int read_sidecar(struct drive *d, off_t bytes)
 {
-	char *path = sidecar_path(d, "");
+	char *path = sidecar_path(d);
 	u32 size, cap, max_open, zone, wp, cond, torn;
 	char line[80];
 	int ret = -1, n;
@@ -85,13 +85,22 @@ out:
 /* The list there is stays until another is whole: without one the image is of no use. */
 static bool write_sidecar(const struct drive *d)
 {
-	char *path = sidecar_path(d, ""), *new = sidecar_path(d, ".new");
-	FILE *f = path && new ? fopen(new, "we") : NULL;
-	bool ok = f;
+	char *path = sidecar_path(d), *real = path ? realpath(path, NULL) : NULL, *new = NULL;
+	struct stat st;
+	FILE *f = NULL;
+	bool ok = false;
 	u32 i;
 
+	/* Of the file there is, wherever it is, it is to be the next contents. */
+	if (path && !real)
+		real = strdup(path);
+	if (real && asprintf(&new, "%s.new", real) >= 0)
+		f = fopen(new, "we");
 	if (!f)
 		goto out;
+	if (!stat(real, &st) && (fchown(fileno(f), st.st_uid, st.st_gid) ||
+				 fchmod(fileno(f), st.st_mode & 07777)))
+		complain(new, "its owner or mode cannot be set: %s", strerror(errno));
 	fprintf(f, "lifezone-image zone_blocks %u zone_cap %u max_open %u\n",
 		d->g.zone_blocks, d->g.zone_cap, d->g.max_open);
 	for (i = 0; i < d->g.nr_zones; i++)
@@ -101,7 +110,7 @@ static bool write_sidecar(const struct drive *d)
 	ok = !fflush(f) && !fsync(fileno(f));
 	if (fclose(f))
 		ok = false;
-	if (!ok || rename(new, path))
+	if (!ok || rename(new, real))
 		ok = false;
 out:
 	if (!ok) {
@@ -110,6 +119,7 @@ out:
 			unlink(new);
 	}
 	free(new);
+	free(real);
 	free(path);
 	return ok;
 }

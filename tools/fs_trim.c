@@ -19,6 +19,7 @@
 #include <stdlib.h>
 #include <sys/file.h>
 #include <sys/ioctl.h>
+#include <sys/sysmacros.h>
 #include <time.h>
 #include <unistd.h>
 #include "trim.h"
@@ -151,6 +152,24 @@ static bool f2fs_wait(const char *dir, u64 rest, const volatile sig_atomic_t *st
 	return !pending || issued >= end || *stop;
 }
 
+/* Two at once would put back what the other had set for the time being. -1: stopped, or why. */
+static int f2fs_lock(const struct fs_mount *m, const volatile sig_atomic_t *stop)
+{
+	char path[64];
+	int fd;
+
+	snprintf(path, sizeof(path), "/run/lifezone-trim.%u:%u", major(m->dev), minor(m->dev));
+	fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	while (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB)) {
+		if ((errno != EWOULDBLOCK && errno != EINTR) || *stop) {
+			close(fd);
+			return -1;
+		}
+		pause_ms(POLL_MS);
+	}
+	return fd;
+}
+
 static int trim_f2fs(const struct fs_mount *m, int fd, unsigned int share,
 		     const volatile sig_atomic_t *stop)
 {
@@ -166,11 +185,14 @@ static int trim_f2fs(const struct fs_mount *m, int fd, unsigned int share,
 		{ .name = "max_discard_issue_time", .value = rest },
 	};
 	char name[32], dir[F2FS_DIR];
+	int err, lock;
 	size_t i;
-	int err;
 
 	if (!block_name(m->dev, name, sizeof(name)))
 		return errno;
+	lock = f2fs_lock(m, stop);
+	if (lock < 0)
+		return *stop ? EINTR : errno;
 	snprintf(dir, sizeof(dir), "/sys/fs/f2fs/%s", name);
 	for (i = 0; m->discard && i < ARRAY_SIZE(s); i++)
 		s[i].changed = f2fs_get(dir, s[i].name, &s[i].was) &&
@@ -181,6 +203,7 @@ static int trim_f2fs(const struct fs_mount *m, int fd, unsigned int share,
 	for (i = 0; i < ARRAY_SIZE(s); i++)
 		if (s[i].changed)
 			f2fs_put(dir, s[i].name, s[i].was);
+	close(lock);
 	return err;
 }
 
@@ -197,12 +220,7 @@ bool fs_trim(const struct fs_mount *m, unsigned int share, const volatile sig_at
 		close(fd);
 		return false;
 	}
-	/* Two would put back what the other had set for the time being. */
-	while (flock(fd, LOCK_EX) && errno == EINTR && !*stop)
-		;
-	if (*stop)
-		err = EINTR;
-	else if (syncfs(fd))
+	if (syncfs(fd))
 		err = errno;
 	else if (!strcmp(m->type, "f2fs"))
 		err = trim_f2fs(m, fd, share, stop);

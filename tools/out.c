@@ -7,7 +7,6 @@
  * they come: as elements of one JSON array, or under column heads made of the
  * first row's keys.
  */
-#include <iconv.h>
 #include <stdlib.h>
 #include "lifezone.h"
 
@@ -120,27 +119,38 @@ void out_rows_end(struct out *out)
 	if (out->json) {
 		printf("%s]\n", out->rows ? "\n" : "[");
 		unended = false;
-	} else if (!out->rows)
+	} else if (!out->rows) {
 		printf("no %s\n", out->title);
+	}
+}
+
+/* Bytes of the character at @s (RFC 3629); 0: it is none. */
+static int utf8_length(const unsigned char *s)
+{
+	static const u32 least[] = { 0, 0, 0x80, 0x800, 0x10000 };
+	int n = *s < 0x80 ? 1 : *s < 0xc2 ? 0 : *s < 0xe0 ? 2 : *s < 0xf0 ? 3 : *s < 0xf5 ? 4 : 0;
+	u32 c = n > 1 ? *s & (0x7f >> n) : *s;
+	int i;
+
+	for (i = 1; i < n; i++) {
+		if ((s[i] & 0xc0) != 0x80)
+			return 0;
+		c = c << 6 | (s[i] & 0x3f);
+	}
+	return n > 1 && (c < least[n] || c > 0x10ffff || (c >= 0xd800 && c < 0xe000)) ? 0 : n;
 }
 
 void put_str(struct json_object *o, const char *key, const char *value)
 {
-	size_t left = strlen(value), room = left + 1;
-	char *in = (char *)value, *clean = calloc(1, room), *out = clean;
-	iconv_t same = iconv_open("UTF-8", "UTF-8");
+	char *clean = strdup(value), *s = clean;
+	int n;
 
-	while (clean && same != (iconv_t)-1 && left &&
-	       iconv(same, &in, &left, &out, &room) == (size_t)-1 && left) {
-		*out++ = '?';
-		room--;
-		in++;
-		left--;
-		iconv(same, NULL, NULL, NULL, NULL);
+	for (; s && *s; s += n ? n : 1) {
+		n = utf8_length((unsigned char *)s);
+		if (!n)
+			*s = '?';
 	}
-	json_object_object_add(o, key, json_object_new_string(clean ? clean : value));
-	if (same != (iconv_t)-1)
-		iconv_close(same);
+	json_object_object_add(o, key, json_object_new_string(clean ? clean : "?"));
 	free(clean);
 }
 

@@ -55,18 +55,24 @@ equal "$(jq -r '.[0].directory' "$W/out")" "$W/elsewhere" directory
 must umount "$MNT"
 must umount "$W/elsewhere"
 # Whoever ends it, and however many there are, settings are put back.
-must dd if=/dev/zero of="$MNT/f" bs=1M count=64 oflag=direct status=none
-rm "$MNT/f"
 settings >"$W/before"
+changed() { ! settings | diff -q "$W/before" - >/dev/null; }
 for signal in HUP TERM INT QUIT; do
+	# In many pieces, so that it takes a while.
+	for i in $(seq 2000); do head -c 4096 /dev/zero >"$MNT/$i"; done
+	sync -f "$MNT"
+	rm "$MNT"/[0-9]*[02468]
 	lifezone trim lz0 --share 1 >"$W/out" 2>&1 &
 	pid=$!
 	lifezone trim lz0 --share 1 >"$W/out.2" 2>&1 &
-	sleep 1
-	kill -$signal $pid
-	wait $pid
-	kill -$signal $!
-	wait $!
+	wait_for 20 changed ||
+		fail "settings are not changed: $(cat "$W/out" "$W/out.2")"
+	must kill -$signal $pid $!
+	for p in $pid $!; do
+		wait "$p"
+		equal $? 1 "status after $signal"
+	done
+	rm "$MNT"/[0-9]*
 	settings | diff "$W/before" - || fail "settings of F2FS are not put back after $signal"
 done
 must umount "$MNT"
