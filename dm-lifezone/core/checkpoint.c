@@ -75,9 +75,10 @@ static u64 nodes_due(const struct lz *lz, u64 leaves)
 /* Picks the metadata zones this checkpoint empties; beside them it writes @use nodes. */
 static void choose_victims(struct lz *lz, u64 use)
 {
-	u64 goal = lz_log_worst(lz) + 2ull * lz->g.zone_cap, room = lz_log_free(lz);
+	/* Journal and nodes may each be about to begin a zone; a log of few has no more to give. */
+	u32 zones = lz->si.meta_zones > 10 ? 3 : 2, i;
+	u64 goal = lz_log_worst(lz) + (u64)zones * lz->g.zone_cap, room = lz_log_free(lz);
 	struct lz_ckpt *k = &lz->ckpt;
-	u32 i;
 
 	k->have_victims = false;
 	memset(k->victim, 0, lz->g.nr_zones);

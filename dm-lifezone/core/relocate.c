@@ -233,9 +233,13 @@ static bool scan_leaf(struct lz *lz)
 	gc->n = 0;
 	gc->pos = 0;
 	for (gc->ahead = max(gc->ahead, gc->leaf);
-	     gc->ahead < min(gc->leaf + LZ_MERGE_WINDOW, lz->map.n[0]); gc->ahead++)
-		if (lz->map.addr[0][gc->ahead] != LZ_NOWHERE)
-			lz_leaf_get(lz, gc->ahead, &err);
+	     gc->ahead < min(gc->leaf + LZ_MERGE_WINDOW, lz->map.n[0]); gc->ahead++) {
+		if (lz->map.addr[0][gc->ahead] == LZ_NOWHERE)
+			continue;
+		/* Where memory is short it is for the one that is looked at. */
+		if (!lz_leaf_get(lz, gc->ahead, &err) && !lz->leaf[gc->ahead])
+			break;
+	}
 	if (lz->map.addr[0][gc->leaf] != LZ_NOWHERE) {
 		c = lz_leaf_get(lz, gc->leaf, &err);
 		if (!c && !err)

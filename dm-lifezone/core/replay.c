@@ -548,6 +548,7 @@ int lz_replay(struct lz *lz, const struct lz_zone_report *rep, const struct lz_r
 	lz_free_blocks(buf);
 	if (err >= 0)
 		err = settle(lz);
-	chain(lz, r);
+	if (!err)
+		chain(lz, r);
 	return err;
 }

@@ -82,6 +82,9 @@ static struct ram *device(struct kunit *test)
 		KUNIT_ASSERT_EQ(test, ram_discard(r, i * LZ_NODE_ENTRIES + 50, 50), 0);
 		KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_SHORT, i * LZ_NODE_ENTRIES, 50), 0);
 	}
+	/* More than are remembered to begin with. */
+	for (i = 0; i < 300; i++)
+		KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_LONG, 2 * i, 1), 0);
 	KUNIT_ASSERT_EQ(test, ram_flush(r), 0);
 	ram_cut(r);
 	return r;
