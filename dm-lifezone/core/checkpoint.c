@@ -59,6 +59,8 @@ static void mark_victims(struct lz *lz, struct lz_tree *t, u32 first_level)
 	}
 }
 
+#define LOG_OF_FEW	10u	/* zones */
+
 /* Nodes this checkpoint writes, no more, if frozen entries are in @leaves of them. */
 static u64 nodes_due(const struct lz *lz, u64 leaves)
 {
@@ -76,7 +78,7 @@ static u64 nodes_due(const struct lz *lz, u64 leaves)
 static void choose_victims(struct lz *lz, u64 use)
 {
 	/* Journal and nodes may each be about to begin a zone; a log of few has no more to give. */
-	u32 zones = lz->si.meta_zones > 10 ? 3 : 2, i;
+	u32 zones = lz->si.meta_zones > LOG_OF_FEW ? 3 : 2, i;
 	u64 goal = lz_log_worst(lz) + (u64)zones * lz->g.zone_cap, room = lz_log_free(lz);
 	struct lz_ckpt *k = &lz->ckpt;
 
@@ -157,19 +159,6 @@ static void merge_begin(struct lz *lz)
 	k->next_leaf = 0;
 	k->next_ext = 0;
 	k->begun = true;
-}
-
-/* Does a frozen extent touch the leaf? Leaves come in order. */
-static bool ext_touches(struct lz *lz, u64 leaf)
-{
-	struct lz_delta *d = lz->frozen;
-	struct lz_ckpt *k = &lz->ckpt;
-	u64 first = leaf * LZ_NODE_ENTRIES;
-
-	while (k->next_ext < d->nr_ext &&
-	       d->ext[k->next_ext].lba + d->ext[k->next_ext].len <= first)
-		k->next_ext++;
-	return k->next_ext < d->nr_ext && d->ext[k->next_ext].lba < first + LZ_NODE_ENTRIES;
 }
 
 static void tree_count(struct lz *lz, u64 addr, s32 n)
@@ -301,7 +290,7 @@ static bool merge_next(struct lz *lz, u64 *leaf)
 			}
 			if (a == LZ_NOWHERE)
 				continue;
-			if (!ext_touches(lz, k->next_leaf) &&
+			if (!lz_ext_touches(lz->frozen, &k->next_ext, k->next_leaf) &&
 			    !(k->have_victims && k->victim[lz_addr_zone(lz, a)]))
 				continue;
 		}

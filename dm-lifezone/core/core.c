@@ -602,6 +602,12 @@ static void stop_waiter(struct lz_waiter *w, int err)
 	w->arg = err ? 2 : 1;
 }
 
+/* What is under way, and may yet write, beside commits. */
+static bool is_at_work(const struct lz *lz)
+{
+	return lz->gc.state != LZ_GC_IDLE || lz->ckpt.state != LZ_CK_IDLE;
+}
+
 int lz_stop(struct lz *lz)
 {
 	struct lz_waiter w = { .fn = stop_waiter };
@@ -610,10 +616,9 @@ int lz_stop(struct lz *lz)
 	if (!lz->loaded)
 		return 0;
 	/* A checkpoint under way is not the last: more may be committed meanwhile. */
-	while ((lz->gc.state != LZ_GC_IDLE || lz->ckpt.state != LZ_CK_IDLE) &&
-	       lz->mode == LZ_MODE_RW) {
+	while (is_at_work(lz) && lz->mode == LZ_MODE_RW) {
 		lz_run(lz);
-		if ((lz->gc.state != LZ_GC_IDLE || lz->ckpt.state != LZ_CK_IDLE) && lz->cmds)
+		if (is_at_work(lz) && lz->cmds)
 			lz->ops->wait(lz->ctx);
 	}
 	if (lz->mode == LZ_MODE_RW) {

@@ -155,15 +155,26 @@ static int lz_infer_init(struct lz *lz)
 	return 0;
 }
 
+/* Has them if @o needs any. 0, or -ENOMEM and what for in @why. */
+static int infer_for(struct lz *lz, const struct lz_options *o, char *why, size_t why_size)
+{
+	int err = lz_wants_rates(o) ? lz_infer_init(lz) : 0;
+
+	if (err)
+		scnprintf(why, why_size, "%s=adaptive: no memory for %llu bytes",
+			  o->policy == LZ_POLICY_ADAPTIVE ? "policy" : "gc_isolation",
+			  (unsigned long long)(2 * lz->si.logical_blocks));
+	return err;
+}
+
 /* lz_infer_want - have them if the options need any. 0, or -ENOMEM, and that has been said. */
 int lz_infer_want(struct lz *lz)
 {
-	int err = lz_wants_rates(&lz->o) ? lz_infer_init(lz) : 0;
+	char why[80];
+	int err = infer_for(lz, &lz->o, why, sizeof(why));
 
 	if (err)
-		lz_say(lz, 'e', "%s: no memory for %llu bytes, other policies need none",
-		       lz->o.policy == LZ_POLICY_ADAPTIVE ? "policy=adaptive" :
-		       "gc_isolation=adaptive", (unsigned long long)(2 * lz->si.logical_blocks));
+		lz_say(lz, 'e', "%s, other policies need none", why);
 	return err;
 }
 
@@ -177,11 +188,7 @@ void lz_infer_exit(struct lz *lz)
 int lz_prepare_options(struct lz *lz, const struct lz_options *o, char *why, size_t why_size)
 {
 	/* A load sees to it itself, and who only reads needs none. */
-	if (!lz->loaded || READ_ONCE(lz->mode) == LZ_MODE_RO || !lz_wants_rates(o) ||
-	    !lz_infer_init(lz))
+	if (!lz->loaded || READ_ONCE(lz->mode) == LZ_MODE_RO)
 		return 0;
-	scnprintf(why, why_size, "%s=adaptive: no memory for %llu bytes",
-		  o->policy == LZ_POLICY_ADAPTIVE ? "policy" : "gc_isolation",
-		  (unsigned long long)(2 * lz->si.logical_blocks));
-	return -ENOMEM;
+	return infer_for(lz, o, why, why_size);
 }

@@ -77,6 +77,19 @@ bool lz_ext_find(const struct lz_delta *d, u64 lba, u64 *end)
 	return true;
 }
 
+/*
+ * lz_ext_touches - does an extent of @d touch @leaf? @next is the first that may; it moves
+ * on, as leaves are asked for in order.
+ */
+bool lz_ext_touches(const struct lz_delta *d, u32 *next, u64 leaf)
+{
+	u64 first = leaf * LZ_NODE_ENTRIES;
+
+	while (*next < d->nr_ext && d->ext[*next].lba + d->ext[*next].len <= first)
+		(*next)++;
+	return *next < d->nr_ext && d->ext[*next].lba < first + LZ_NODE_ENTRIES;
+}
+
 /* Which blocks of the run from @first on extents of @d cover, a bit each. */
 static u32 ext_covers(const struct lz_delta *d, u64 first)
 {

@@ -230,24 +230,15 @@ static void prefetch_leaves(struct lz *lz, const struct lz_jrec *rec, u32 n)
 	lz_sync(lz);
 }
 
-/* First extent of the delta that ends after @lba, not before the @i-th. */
-static u32 ext_from(const struct lz_delta *d, u32 i, u64 lba)
+/* Does the delta replace uncounted blocks of @leaf? @ext: of its extents the first that may. */
+static bool is_due(const struct lz *lz, u64 leaf, u32 *ext)
 {
-	while (i < d->nr_ext && d->ext[i].lba + d->ext[i].len <= lba)
-		i++;
-	return i;
-}
-
-/* Does the delta, of its extents the @ext-th or a later, replace uncounted blocks of @leaf? */
-static bool is_due(const struct lz *lz, u64 leaf, u32 ext)
-{
-	u64 end = (leaf + 1) * LZ_NODE_ENTRIES;
 	const struct lz_delta *d = lz->active;
 	u32 i;
 
 	if (lz->map.addr[0][leaf] == LZ_NOWHERE)
 		return false;
-	if (ext < d->nr_ext && d->ext[ext].lba < end)
+	if (lz_ext_touches(d, ext, leaf))
 		return true;
 	for (i = lz->ckpt.head[leaf]; i != LZ_NONE; i = d->e[i].unc)
 		if (!(d->e[i].key & LZ_DENT_SETTLED))
@@ -307,8 +298,7 @@ static int settle(struct lz *lz)
 
 	lz_ckpt_chain(lz, lz->active);
 	for (leaf = 0; leaf < lz->map.n[0] && !err; leaf++) {
-		ext = ext_from(lz->active, ext, leaf * LZ_NODE_ENTRIES);
-		if (is_due(lz, leaf, ext)) {
+		if (is_due(lz, leaf, &ext)) {
 			todo[nr].leaf = leaf;
 			todo[nr++].ext = ext;
 			want_leaves(lz, leaf * LZ_NODE_ENTRIES, 1);

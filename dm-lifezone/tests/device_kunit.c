@@ -315,16 +315,13 @@ static void device_prepared(struct kunit *test)
 	struct ram *r = ram_device(test, 40, 8);
 	struct lz_super_info si = r->si;
 	struct lz_zone_report *z;
-	u32 i, k;
+	u32 k;
 
 	KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_LONG, 5, 3), 0);
 	ram_stop(r);
 	z = kunit_kcalloc(test, r->g.nr_zones, sizeof(*z), GFP_KERNEL);
 	for (k = 0; k < 2; k++) {
-		for (i = 0; i < r->g.nr_zones; i++) {
-			z[i].wp = r->zone[i].wp;
-			z[i].cond = r->zone[i].cond;
-		}
+		ram_report(r, z);
 		si.uuid[0] ^= k;
 		r->lz = lz_new(&r->g, &r->o, r->ops, r);
 		KUNIT_ASSERT_NOT_NULL(test, r->lz);

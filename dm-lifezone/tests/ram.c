@@ -407,18 +407,24 @@ int ram_format(struct ram *r)
 	return r->version ? err : -ENOMEM;
 }
 
-int ram_load(struct ram *r, u32 flags)
+void ram_report(const struct ram *r, struct lz_zone_report *z)
 {
-	struct lz_zone_report *z = lz_zalloc_array(r->g.nr_zones, sizeof(*z));
-	int err = -ENOMEM;
 	u32 i;
 
-	if (!z)
-		return err;
 	for (i = 0; i < r->g.nr_zones; i++) {
 		z[i].wp = r->zone[i].wp;
 		z[i].cond = r->zone[i].cond;
 	}
+}
+
+int ram_load(struct ram *r, u32 flags)
+{
+	struct lz_zone_report *z = lz_zalloc_array(r->g.nr_zones, sizeof(*z));
+	int err = -ENOMEM;
+
+	if (!z)
+		return err;
+	ram_report(r, z);
 	r->lz = lz_new(&r->g, &r->o, r->ops, r);
 	if (r->lz)
 		err = lz_load(r->lz, z, flags);

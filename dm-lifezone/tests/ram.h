@@ -87,6 +87,8 @@ struct ram *ram_device(struct kunit *test, u32 nr_zones, u32 max_open);
 
 int ram_format(struct ram *r);
 int ram_load(struct ram *r, u32 flags);
+/* What the drive reports of its zones, as lz_load() wants it. */
+void ram_report(const struct ram *r, struct lz_zone_report *z);
 /* Ends the instance: in order, or as a power cut that loses all that may be lost. */
 void ram_stop(struct ram *r);
 void ram_cut(struct ram *r);
