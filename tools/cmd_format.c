@@ -123,13 +123,18 @@ static const struct argp argp = {
 	.children = children,
 };
 
+static bool zone_is_written(const struct lz_zone_report *z)
+{
+	return z->cond == LZ_COND_OPEN || z->cond == LZ_COND_FULL;
+}
+
 /* Are there zones that are not empty? Who wrote them may leave no mark that is known. */
 static bool is_written(const struct drive *d)
 {
 	u32 i, n = 0;
 
 	for (i = 0; i < d->g.nr_zones; i++)
-		n += d->z[i].cond == LZ_COND_OPEN || d->z[i].cond == LZ_COND_FULL;
+		n += zone_is_written(&d->z[i]);
 	if (n)
 		complain(d->path,
 			 "%u of %u zones are written, with what is not known (--force overwrites it)",
@@ -219,8 +224,7 @@ static bool reset_all(struct drive *d)
 
 	while (i < d->g.nr_zones) {
 		n = 0;
-		while (i + n < d->g.nr_zones &&
-		       (d->z[i + n].cond == LZ_COND_OPEN || d->z[i + n].cond == LZ_COND_FULL))
+		while (i + n < d->g.nr_zones && zone_is_written(&d->z[i + n]))
 			n++;
 		if (n) {
 			int err = d->kind->zone_op(d, LZ_OP_RESET, i, n);

@@ -279,7 +279,7 @@ static int watch(struct trim_args *a, struct watched *w)
 
 int cmd_trim(int argc, char **argv)
 {
-	struct sigaction act = { .sa_handler = on_signal };
+	struct sigaction act = { .sa_handler = on_signal }, was;
 	struct trim_args a = { .share = SHARE_DEFAULT };
 	struct watched *w;
 	int ret = EXIT_OK;
@@ -297,11 +297,10 @@ int cmd_trim(int argc, char **argv)
 	}
 	/* What was changed for the time being is to be put back. */
 	for (i = 0; i < ARRAY_SIZE(ends); i++) {
+		sigaction(ends[i], NULL, &was);
 		/* Who runs it under nohup means it to stay. */
-		if (ends[i] != SIGHUP || signal(SIGHUP, SIG_DFL) != SIG_IGN)
+		if (ends[i] != SIGHUP || was.sa_handler != SIG_IGN)
 			sigaction(ends[i], &act, NULL);
-		else
-			signal(SIGHUP, SIG_IGN);
 	}
 	out_rows_begin(&a.out, "file systems");
 	if (a.watch) {

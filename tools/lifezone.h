@@ -70,7 +70,7 @@ void out_object(struct out *out, struct json_object *o);
 void out_rows_begin(struct out *out, const char *title);
 void out_row(struct out *out, struct json_object *o);
 void out_rows_end(struct out *out);
-/* Ends one that an error left without an end. */
+/* Ends one that an error left without an end; of which nothing was printed nothing is. */
 void out_close(void);
 
 /* What of @value is not UTF-8, as JSON has to be, becomes question marks. */

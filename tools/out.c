@@ -53,13 +53,11 @@ void out_object(struct out *out, struct json_object *o)
 	json_object_put(o);
 }
 
-/* A JSON array has been begun, or is to be. */
-static bool unended, started;
+/* A JSON array has been begun; the command that did may be gone. */
+static bool unended;
 
 void out_rows_begin(struct out *out, const char *title)
 {
-	unended = out->json;
-	started = false;
 	out->rows = false;
 	out->title = title;
 	out->fields = 0;
@@ -82,7 +80,7 @@ void out_row(struct out *out, struct json_object *o)
 		       json_object_to_json_string_ext(o, JSON_C_TO_STRING_SPACED |
 						      JSON_C_TO_STRING_NOSLASHESCAPE));
 		out->rows = true;
-		started = true;
+		unended = true;
 		json_object_put(o);
 		return;
 	}
@@ -108,8 +106,7 @@ void out_row(struct out *out, struct json_object *o)
 
 void out_close(void)
 {
-	/* With nothing but an error nothing is printed. */
-	if (unended && started)
+	if (unended)
 		printf("\n]\n");
 	unended = false;
 }
