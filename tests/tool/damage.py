@@ -385,8 +385,8 @@ TABLE = [
     ("all roots", blocks("roots", everything), PLAIN[:3], "no valid checkpoint root", "told"),
     ("root zone reset", lambda w: root_zone_reset, ("zone",),
      "no lifezone superblock|no valid checkpoint root|metadata( node|:)|map leaf [0-9]+: |"
-     "journal: zone|root: the journal goes on|a newer root is damaged|a root or a link is damaged",
-     None),
+     "journal: zone|root: the journal goes on|a (later|newer) one is damaged|"
+     "a newer root is damaged|a root or a link is damaged", None),
     # Where it lies among the journal's blocks, those behind it are not found.
     ("map leaf", blocks("leaf", middle), tuple(WAYS),
      "map leaf [0-9]+: map node at block|journal: zone [0-9]+, offset [0-9]+ is damaged", "told"),
