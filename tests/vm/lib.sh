@@ -48,10 +48,12 @@ wait_for() {
 # no_udev: nobody else looks at devices that come and go, and dmsetup makes the nodes.
 # For tests that have a guest of their own.
 no_udev() {
+	local its='systemd-udevd|\(udev-worker\)'
+
 	udevadm control --exit
-	# Whatever has become of that: late, it would take away nodes that are there again.
-	wait_for 60 eval '! pgrep -x "systemd-udevd|\(udev-worker\)" >/dev/null' ||
-		fail "udevd goes on: $(pgrep -a udev)"
+	# Late, it would take away nodes that are there again; once it had not gone in minutes.
+	wait_for 10 eval "! pgrep -x '$its' >/dev/null" || pkill -KILL -x "$its"
+	wait_for 60 eval "! pgrep -x '$its' >/dev/null" || fail "udevd goes on: $(pgrep -a udev)"
 	# It leaves what tells others that it is there.
 	rm -f /run/udev/control
 	export DM_DISABLE_UDEV=1
