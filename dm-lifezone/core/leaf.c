@@ -10,8 +10,9 @@
  *
  * There is always memory for one more leaf: one is kept in reserve, and while that is
  * in use it is either busy or loading, which ends by itself, or can be dropped - but who
- * had it read is given some time to look at it, or two who want different leaves could
- * take them from each other for ever.
+ * had one read is given some time to look at it, or those who want different leaves, more
+ * than there is room for, could take them from each other for ever. So there may be more for
+ * a moment: what came in that time.
  */
 #include "lz.h"
 
@@ -75,15 +76,23 @@ static bool drop_one(struct lz *lz, u64 by)
 	return false;
 }
 
+/* What came later is left to those who had it read, for a while. */
+static u64 held_since(struct lz *lz)
+{
+	u64 now = lz->ops->now(lz->ctx);
+
+	/* Nobody but the machine wants any. */
+	if (lz->loading || READ_ONCE(lz->stopping))
+		return now;
+	return now - min_t(u64, now, LZ_LEAF_HOLD_MS * 1000000ull);
+}
+
 static struct lz_cached *take_spare(struct lz *lz)
 {
-	u64 by = lz->ops->now(lz->ctx);
+	u64 by = held_since(lz);
 	struct lz_cached *c;
 	struct lz_node *node;
 
-	/* Nobody but the machine wants any. */
-	if (!lz->loading && !READ_ONCE(lz->stopping))
-		by -= min_t(u64, by, LZ_LEAF_HOLD_MS * 1000000ull);
 	if (!lz->leaf_spare && !drop_one(lz, by)) {
 		lz->ops->kick_later(lz->ctx, LZ_LEAF_HOLD_MS);
 		return NULL;
@@ -100,7 +109,7 @@ static struct lz_cached *cached_take(struct lz *lz)
 {
 	struct lz_cached *c;
 
-	while (lz->nr_cached >= lz->max_cached && drop_one(lz, ~0ull))
+	while (lz->nr_cached >= lz->max_cached && drop_one(lz, held_since(lz)))
 		;
 	c = cached_alloc();
 	return c ? c : take_spare(lz);

@@ -225,7 +225,11 @@ static void prefetch_leaves(struct lz *lz, const struct lz_jrec *rec, u32 n)
 			len = lz_jrec_b(&rec[i]);
 		if (!len || lba + len > lz->si.logical_blocks)
 			continue;
-		want_leaves(lz, lba, len);
+		/* What the delta has already replaces no block of a leaf. */
+		for (; len && lz_map_has_entry(lz, lba); len--)
+			lba++;
+		if (len)
+			want_leaves(lz, lba, len);
 	}
 	lz_sync(lz);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Drives so large that their trees have inner nodes; hardly anything is written. */
 #include "ram.h"
+#include "waiting.h"
 
 static void large_exit(struct kunit *test)
 {
@@ -14,6 +15,19 @@ static struct ram *large(struct kunit *test, u32 nr_zones, u32 zone_blocks, u32 
 	KUNIT_ASSERT_EQ_MSG(test, ram_format(r), 0, "(%s)", r->said);
 	ram_again(r);
 	return r;
+}
+
+/* Each leaf once, and all that anew so many times. */
+static void rewrite(struct ram *r, u32 times)
+{
+	u64 n = r->lz->map.n[0], i;
+
+	while (times--) {
+		for (i = 0; i < n; i++)
+			KUNIT_ASSERT_EQ(r->test,
+					ram_write(r, LZ_CLASS_SHORT, i * LZ_NODE_ENTRIES, 1), 0);
+		KUNIT_ASSERT_EQ(r->test, ram_flush(r), 0);
+	}
 }
 
 /* Here and there, in first and last leaves of first and last nodes. */
@@ -201,6 +215,133 @@ static void large_summaries(struct kunit *test)
 	ram_check(r);
 }
 
+/* A hot set in more leaves than there is memory for: replay reads each for what it replaces only. */
+static void large_replayed_once(struct kunit *test)
+{
+	struct ram *r = large(test, 6000, 128, 120);
+	u64 reads, n = r->lz->map.n[0];
+
+	ram_stop(r);
+	r->o.map_cache_mb = 1;
+	ram_again(r);
+	rewrite(r, 1);
+	KUNIT_ASSERT_EQ(test, ram_checkpoint(r), 0);
+	rewrite(r, 10);
+	ram_cut(r);
+	reads = r->nr_ops[LZ_OP_READ];
+	ram_again(r);
+	/* To replay it, to count off what is replaced, and as much again. */
+	KUNIT_EXPECT_LT(test, r->nr_ops[LZ_OP_READ] - reads, 4 * n);
+	ram_verify(r);
+}
+
+/**
+ * struct readers - many who read, and a drive that takes its time to read metadata
+ * @ops: what core talks to
+ * @r: the drive behind it
+ * @held: reads that have not ended, a ring
+ * @in: reads begun
+ * @out: and ended
+ * @seed: of what is read next
+ * @served: reads of users that have ended
+ */
+struct readers {
+	struct lz_ops ops;
+	struct ram *r;
+	struct lz_cmd *held[4096];
+	u32 in;
+	u32 out;
+	u32 seed;
+	u32 served;
+	struct reader {
+		struct waiting x;
+		u64 lba;
+		u32 tries;
+	} one[400];
+};
+
+static struct readers *readers;
+
+static void hold_submit(void *ctx, struct lz_cmd *c)
+{
+	if (c->op == LZ_OP_READ && c->meta)
+		readers->held[readers->in++ % ARRAY_SIZE(readers->held)] = c;
+	else
+		ram_ops.submit(ctx, c);
+}
+
+/* Reads until it has to wait for a leaf. */
+static void read_on(struct reader *u)
+{
+	struct lz *lz = readers->r->lz;
+	struct lz_read rd;
+
+	while (lz_read_begin(lz, u->lba, 1, &rd) != -EAGAIN) {
+		if (rd.addr != LZ_NOWHERE)
+			lz_read_end(lz, &rd);
+		readers->served++;
+		u->tries = 0;
+		u->lba = (u64)ram_random(&readers->seed, lz->map.n[0]) * LZ_NODE_ENTRIES;
+	}
+	u->tries++;
+	u->x.called = false;
+	u->x.w.fn = waiting_end;
+	lz_leaf_wait(lz, rd.leaf, &u->x.w);
+}
+
+/* More who read than there is room for leaves: all get on, and so does GC. */
+static void large_many_readers(struct kunit *test)
+{
+	struct ram *r = large(test, 6000, 128, 120);
+	struct readers *m = kunit_kzalloc(test, sizeof(*m), GFP_KERNEL);
+	u32 most = 0, i, n, rounds;
+	u64 copies;
+
+	KUNIT_ASSERT_NOT_NULL(test, m);
+	readers = m;
+	m->r = r;
+	m->seed = 1;
+	m->ops = *r->ops;
+	ram_stop(r);
+	r->o.map_cache_mb = 1;
+	r->o.policy = LZ_POLICY_SLA;
+	r->ops = &m->ops;
+	ram_again(r);
+	n = r->lz->map.n[0];
+	rewrite(r, 1);
+	for (i = 0; i < n; i += 2)
+		KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_LONG, (u64)i * LZ_NODE_ENTRIES, 1), 0);
+	KUNIT_ASSERT_EQ(test, ram_checkpoint(r), 0);
+	KUNIT_ASSERT_LT(test, r->lz->max_cached, (u32)ARRAY_SIZE(m->one));
+	m->ops.submit = hold_submit;
+	for (i = 0; i < ARRAY_SIZE(m->one); i++) {
+		m->one[i].lba = (u64)ram_random(&m->seed, n) * LZ_NODE_ENTRIES;
+		read_on(&m->one[i]);
+	}
+	copies = lz_stat(r->lz, LZ_ST_GC_COPIES);
+	lz_request_gc(r->lz, 3);
+	for (rounds = 0; rounds < 1000; rounds++) {
+		for (i = 0; i < 8 && m->out != m->in; i++)
+			ram_ops.submit(r, m->held[m->out++ % ARRAY_SIZE(m->held)]);
+		r->now += 100000;
+		lz_run(r->lz);
+		for (i = 0; i < ARRAY_SIZE(m->one); i++) {
+			if (m->one[i].x.called)
+				read_on(&m->one[i]);
+			most = max(most, m->one[i].tries);
+		}
+	}
+	KUNIT_EXPECT_GT(test, m->served, 4000u);
+	KUNIT_EXPECT_LT(test, most, 10u);
+	KUNIT_EXPECT_GT(test, lz_stat(r->lz, LZ_ST_GC_COPIES), copies);
+	m->ops.submit = ram_ops.submit;
+	while (m->out != m->in)
+		ram_ops.submit(r, m->held[m->out++ % ARRAY_SIZE(m->held)]);
+	ram_pump(r);
+	for (i = 0; i < ARRAY_SIZE(m->one); i++)
+		KUNIT_EXPECT_TRUE(test, m->one[i].x.called);
+}
+
 static struct kunit_case large_cases[] = {
 	KUNIT_CASE_SLOW(large_map),
 	KUNIT_CASE_SLOW(large_zone_table),
@@ -209,6 +350,8 @@ static struct kunit_case large_cases[] = {
 	KUNIT_CASE_SLOW(large_inner_node_moved),
 	KUNIT_CASE_SLOW(large_settled_late),
 	KUNIT_CASE_SLOW(large_summaries),
+	KUNIT_CASE_SLOW(large_replayed_once),
+	KUNIT_CASE_SLOW(large_many_readers),
 	{}
 };
 
