@@ -354,15 +354,16 @@ static bool from_state(u32 state)
 	else
 		explore(delays);
 	tiny_faulty = false;
-	printf("ok   %-20s %llu states, %llu cut, %llu cuts, %llu distinct",
-	       state_name, (unsigned long long)nr_states, (unsigned long long)t->states,
+	printf("%s %-20s %llu states, %llu cut, %llu cuts, %llu distinct",
+	       t->cuts ? "ok  " : "FAIL", state_name, (unsigned long long)nr_states,
+	       (unsigned long long)t->states,
 	       (unsigned long long)t->cuts, (unsigned long long)t->images);
 	if (t->nested)
 		printf(" (%llu of recoveries)", (unsigned long long)t->in_recovery);
 	if (t->refused)
 		printf(" (%llu refused)", (unsigned long long)t->refused);
 	printf(", %.1f s\n", (double)(clock() - start) / CLOCKS_PER_SEC);
-	return true;
+	return t->cuts;
 }
 
 static void usage(void)

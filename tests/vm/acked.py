@@ -150,7 +150,8 @@ def write(a):
         t = target(a.target)(a.target, w)
         n = 0
         try:
-            while time.monotonic() < end and not failed:
+            # At least once: the machine may have stood still meanwhile.
+            while (not n or time.monotonic() < end) and not failed:
                 mine = set()
                 for _ in range(rnd.choice((1, 1, 2, 8, 24))):
                     mine.add(rnd.randrange(a.blocks // a.workers) * a.workers + w)

@@ -40,7 +40,7 @@ COLD_CHUNK = random.Random(SEED).randbytes((1 << 20) - 8)
 WORKERS = 6  # of files
 NOISE = 256 << 10  # bytes, longest write
 CALM = 0.5  # seconds at most between syncs
-HUNG = 60  # seconds
+HUNG = 180 if os.uname().release.endswith(("-debug", "-kcsan")) else 60  # seconds
 
 MKFS = {
     "ext4": "mkfs.ext4 -q -F",
@@ -254,8 +254,8 @@ class Stack:
                 if not over.is_set():
                     fail("suspend or reload, with power on: %s" % e)
 
-    def cut(self, rnd, log, calm):
-        """At some moment: what the drive lost, and how many commands took effect in part;
+    def cut(self, rnd, log, calm, pid):
+        """At some moment under load @pid: what the drive lost, and how many commands took effect in part;
         and the size of the log just before, and, or None, as the device ceased to be a
         lifezone. When all is calm: soon after a sync."""
         gone = None
@@ -272,6 +272,8 @@ class Stack:
         if calm:
             log.wait(log.size())
         before = log.size()
+        if os.waitpid(pid, os.WNOHANG)[0]:
+            fail("the load ended with power on: " + printed())
         bios.mark("cut: now")
         said = dm.message("cut", "cut %d" % rnd.randrange(1 << 32))
         bios.mark("cut: over")
@@ -355,7 +357,7 @@ def use(load_name, fs, drive, where, cuts):
         bios.start()
         pid = child(work, load, where, rnd, calm)
         log.wait(len(log.all) * acked.RECORD.size)
-        said, end, gone = stack.cut(rnd, log, calm)
+        said, end, gone = stack.cut(rnd, log, calm, pid)
         status_of(pid, "the load")
         bios.stop()
         # dm's "error" target has no flushes: they succeed, and with them an fsync whose data

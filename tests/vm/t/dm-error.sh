@@ -31,7 +31,8 @@ udev_pid=$!
 sleep 0.5
 io --bs=4k-64k --offset=60M --size=100M --do_verify=1 --end_fsync=1
 io --bs=4k-64k --size=60M --verify_only=1
-wait_for 10 test "$(lz_sysfs e0 zones_set_aside)" -ge 4 || fail "$(lz_sysfs e0 zones_set_aside) zones set aside"
+set_aside() { [ "$(lz_sysfs e0 zones_set_aside)" -ge 4 ]; }
+wait_for 10 set_aside || fail "$(lz_sysfs e0 zones_set_aside) zones set aside"
 equal "$(lz_status e0 mode)" rw mode
 wait_for 10 eval "! kill -0 $wait_pid 2>/dev/null" || fail "no dm event"
 wait_for 10 grep -q DM_LIFEZONE_EVENT=zone_aside "$W/udev" || fail "no udev event"

@@ -12,7 +12,7 @@ io() {
 	size=$(blockdev --getsize64 "/dev/mapper/$1")
 	size=$((size < 96 << 20 ? size : 96 << 20))
 	while [ ! -e "$W/stop.$1" ]; do
-		(cd "$W" && timeout 150 fio --name="$1" --filename="/dev/mapper/$1" --direct=1 \
+		(cd "$W" && timeout 300 fio --name="$1" --filename="/dev/mapper/$1" --direct=1 \
 			--ioengine=libaio --iodepth=16 --rw=randwrite --bssplit=4k/50:16k/30:128k/20 \
 			--size="$size" --fsync=200 --randseed=$n --verify=crc32c --verify_fatal=1 \
 			--do_verify=1 --minimal) >"$W/fio.$1" 2>&1 ||

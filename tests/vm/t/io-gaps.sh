@@ -83,6 +83,7 @@ def run(how, dev, verify):
 how = {"direct": direct, "scsi": scsi}[sys.argv[1]]
 ours = run(how, sys.argv[2], True)
 other = run(how, sys.argv[3], False) if len(sys.argv) > 3 else ours
+assert ours["pages", 1] == ours["pages", 0] == 3 * P, "what has no gaps is refused: %s" % ours
 for k in ours:
     print("%-30s %5s: %6s, other %s" % (k[0], ("read", "write")[k[1]], ours[k], other[k]))
 assert ours == other

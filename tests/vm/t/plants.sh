@@ -91,6 +91,7 @@ check_reader() {
 		exec dd if=$top of="$W/got" bs=4k count=1 iflag=direct status=none
 	} &
 	sleep 0.5
+	wait_for 10 grep -q '^State:.*D' /proc/$!/status || fail "the read does not wait"
 	write "$W/new" 8
 	must dmsetup message p 0 commit
 	wait_for 10 some_reset || fail "no zone was reset"

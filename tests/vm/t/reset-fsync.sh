@@ -39,7 +39,7 @@ if [ "$LZ_BOOT" -le $resets ]; then
 		log=$S/${t##*/}
 		touch "$log"
 		goal+=("$log" $(($(stat -c %s "$log") + 8000)))
-		tests/vm/acked.py write "$t" "$log" 100 -s "$LZ_BOOT" &
+		tests/vm/acked.py write "$t" "$log" 1000 -s "$LZ_BOOT" &
 	done
 	# However slow the machine is.
 	# shellcheck disable=SC2317	# wait_for calls it
