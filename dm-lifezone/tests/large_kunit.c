@@ -215,7 +215,7 @@ static void large_summaries(struct kunit *test)
 	ram_check(r);
 }
 
-/* A hot set in more leaves than there is memory for: replay reads each for what it replaces only. */
+/* A hot set in more leaves than there is memory for: each is read for what it replaces only. */
 static void large_replayed_once(struct kunit *test)
 {
 	struct ram *r = large(test, 6000, 128, 120);
