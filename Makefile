@@ -16,7 +16,7 @@ export VM_ZNS VM_CPUS VM_MEM VM_KERNEL VM_DISK VM_ICOUNT VM_REBOOT VM_PLANTS VM_
 export LZ_CMD := $(value CMD)
 
 .PHONY: all module tools vm deps check unit crash exhaust fault fuzz coverage mutants kunit \
-	guest logs debug bench placement seeds demo lint analyze clean distclean help install
+	guest logs debug bench placement seeds demo lint analyze analyze-deps clean distclean help install
 
 all: module tools
 
@@ -91,8 +91,10 @@ check: deps
 lint: deps
 	@tests/lint/run
 
-analyze:
+analyze-deps:
 	@$(VM)/deps gcc clang coccinelle
+
+analyze: analyze-deps
 	@tests/lint/analyze
 
 clean:

@@ -56,11 +56,15 @@ void lz_leaf_drop(struct lz *lz, struct lz_cached *c)
 		lz->leaf_spare = c;
 }
 
-/* Drops one that nobody uses, nor is about to, if it came by @by (ns). */
-static bool drop_one(struct lz *lz, u64 by)
+/* Drops one that nobody uses, nor is about to: what came of late is left to who had it read. */
+static bool drop_one(struct lz *lz)
 {
+	u64 by = lz->ops->now(lz->ctx);
 	u32 tries = 2 * lz->nr_cached;
 
+	/* Nobody but the machine wants any. */
+	if (!lz->loading && !READ_ONCE(lz->stopping))
+		by -= min_t(u64, by, LZ_LEAF_HOLD_MS * 1000000ull);
 	while (tries--) {
 		struct lz_cached *c = list_first_entry(&lz->lru, struct lz_cached, lru);
 
@@ -76,24 +80,12 @@ static bool drop_one(struct lz *lz, u64 by)
 	return false;
 }
 
-/* What came later is left to those who had it read, for a while. */
-static u64 held_since(struct lz *lz)
-{
-	u64 now = lz->ops->now(lz->ctx);
-
-	/* Nobody but the machine wants any. */
-	if (lz->loading || READ_ONCE(lz->stopping))
-		return now;
-	return now - min_t(u64, now, LZ_LEAF_HOLD_MS * 1000000ull);
-}
-
 static struct lz_cached *take_spare(struct lz *lz)
 {
-	u64 by = held_since(lz);
 	struct lz_cached *c;
 	struct lz_node *node;
 
-	if (!lz->leaf_spare && !drop_one(lz, by)) {
+	if (!lz->leaf_spare && !drop_one(lz)) {
 		lz->ops->kick_later(lz->ctx, LZ_LEAF_HOLD_MS);
 		return NULL;
 	}
@@ -109,7 +101,7 @@ static struct lz_cached *cached_take(struct lz *lz)
 {
 	struct lz_cached *c;
 
-	while (lz->nr_cached >= lz->max_cached && drop_one(lz, held_since(lz)))
+	while (lz->nr_cached >= lz->max_cached && drop_one(lz))
 		;
 	c = cached_alloc();
 	return c ? c : take_spare(lz);

@@ -17,6 +17,15 @@ static struct ram *large(struct kunit *test, u32 nr_zones, u32 zone_blocks, u32 
 	return r;
 }
 
+/* Less memory than leaves. */
+static void small_cache(struct ram *r)
+{
+	ram_stop(r);
+	r->o.map_cache_mb = 1;
+	ram_again(r);
+	KUNIT_ASSERT_GT(r->test, r->lz->map.n[0], (u64)r->lz->max_cached);
+}
+
 /* Each leaf once, and all that anew so many times. */
 static void rewrite(struct ram *r, u32 times)
 {
@@ -160,10 +169,7 @@ static void large_settled_late(struct kunit *test)
 	u32 n = div_u64(r->si.logical_blocks, LZ_NODE_ENTRIES), i;
 	struct lz_info info;
 
-	ram_stop(r);
-	r->o.map_cache_mb = 1;
-	ram_again(r);
-	KUNIT_ASSERT_GT(test, r->lz->map.n[0], (u64)r->lz->max_cached);
+	small_cache(r);
 	for (i = 0; i < n; i++)
 		KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_LONG, i * LZ_NODE_ENTRIES, 1), 0);
 	KUNIT_ASSERT_EQ(test, ram_checkpoint(r), 0);
@@ -221,9 +227,7 @@ static void large_replayed_once(struct kunit *test)
 	struct ram *r = large(test, 6000, 128, 120);
 	u64 reads, n = r->lz->map.n[0];
 
-	ram_stop(r);
-	r->o.map_cache_mb = 1;
-	ram_again(r);
+	small_cache(r);
 	rewrite(r, 1);
 	KUNIT_ASSERT_EQ(test, ram_checkpoint(r), 0);
 	rewrite(r, 10);
@@ -302,11 +306,9 @@ static void large_many_readers(struct kunit *test)
 	m->r = r;
 	m->seed = 1;
 	m->ops = *r->ops;
-	ram_stop(r);
-	r->o.map_cache_mb = 1;
 	r->o.policy = LZ_POLICY_SLA;
 	r->ops = &m->ops;
-	ram_again(r);
+	small_cache(r);
 	n = r->lz->map.n[0];
 	rewrite(r, 1);
 	for (i = 0; i < n; i += 2)

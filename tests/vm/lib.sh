@@ -45,15 +45,19 @@ wait_for() {
 		sleep 0.1
 	done
 }
-# no_udev: nobody else looks at devices that come and go, and dmsetup makes the nodes.
-# For tests that have a guest of their own.
-no_udev() {
+# stop_udev: and it is gone
+stop_udev() {
 	local its='systemd-udevd|\(udev-worker\)'
 
 	udevadm control --exit
 	# Late, it would take away nodes that are there again; once it had not gone in minutes.
 	wait_for 10 eval "! pgrep -x '$its' >/dev/null" || pkill -KILL -x "$its"
 	wait_for 60 eval "! pgrep -x '$its' >/dev/null" || fail "udevd goes on: $(pgrep -a udev)"
+}
+# no_udev: nobody else looks at devices that come and go, and dmsetup makes the nodes.
+# For tests that have a guest of their own.
+no_udev() {
+	stop_udev
 	# It leaves what tells others that it is there.
 	rm -f /run/udev/control
 	export DM_DISABLE_UDEV=1
@@ -188,6 +192,15 @@ lz_status() {
 lz_sysfs() {
 	cat "/sys/block/$(basename "$(readlink -f "/dev/mapper/$1")")/lifezone/$2"
 }
+# lz_gone NAME: its drive is: it answers with errors, says so once, and can be removed
+lz_gone() {
+	timeout 20 dd if=/dev/zero of="/dev/mapper/$1" bs=4k count=1 oflag=direct conv=fsync \
+		status=none 2>/dev/null
+	equal $? 1 "status of a later write"
+	equal "$(lz_status "$1")" Fail status
+	equal "$(dmesg | grep -c 'lifezone: .*device is now failed')" 1 "lines that say so"
+	timeout 30 dmsetup remove --retry "$1" || fail "cannot be removed: status $?"
+}
 # lz_check DEV: the formatted device, not in use, is consistent
 lz_check() { lifezone check "$1" || fail "lifezone check $1: status $?"; }
 # sim_geometry DEV BUDGET: the formatted device, of which so many zones may be open, in words for
@@ -257,12 +270,13 @@ store() {
 
 # cut_rounds LOAD FS DRIVE: cut.py, without udev, which would take longer than all else
 cut_rounds() {
-	local status
+	local status hung=60
 	[ -d /sys/module/lz_cut ] || must insmod "$LZ_TEST_KO/lz-cut.ko"
-	must udevadm control --exit
+	stop_udev
 	# What nobody syncs is to be on its way, too.
 	echo 20 | tee /proc/sys/vm/dirty_{writeback,expire}_centisecs >/dev/null
-	python3 -B tests/vm/cut.py "$@" "$MNT"
+	! slow_kernel || hung=180
+	LZ_TEST_HUNG=$hung python3 -B tests/vm/cut.py "$@" "$MNT"
 	status=$?
 	/lib/systemd/systemd-udevd --daemon 2>/dev/null
 	return $status

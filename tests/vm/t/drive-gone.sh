@@ -47,12 +47,7 @@ gone() {
 	dmesg -C
 	"$@"
 	ends 30 "${pids[@]}"
-	# What comes later is answered, too.
-	timeout 20 dd if=/dev/zero of=$top bs=4k count=1 oflag=direct conv=fsync status=none 2>/dev/null
-	equal $? 1 "status of a later write"
-	equal "$(lz_status g0)" Fail status
-	equal "$(dmesg | grep -c 'lifezone: .*device is now failed')" 1 "lines that say so"
-	timeout 30 dmsetup remove --retry g0 || fail "cannot be removed: status $?"
+	lz_gone g0
 }
 # back COMMAND...: the drive is there again
 back() {

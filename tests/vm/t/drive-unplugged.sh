@@ -23,11 +23,7 @@ echo 1 >/sys/class/nvme/nvme0/device/remove
 for p in $writer $reader; do
 	wait_for 30 eval "! kill -0 $p 2>/dev/null" || fail "still waiting: $(cat "/proc/$p/stack")"
 done
-timeout 20 dd if=/dev/zero of=$top bs=4k count=1 oflag=direct conv=fsync status=none 2>/dev/null
-equal $? 1 "status of a later write"
-equal "$(lz_status u0)" Fail status
-equal "$(dmesg | grep -c 'lifezone: .*device is now failed')" 1 "lines that say so"
-timeout 30 dmsetup remove --retry u0 || fail "cannot be removed: status $?"
+lz_gone u0
 
 echo 1 >/sys/bus/pci/rescan
 wait_for 30 test -b "$DEV" || fail "no $DEV"
