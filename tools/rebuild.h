@@ -9,7 +9,7 @@
 struct held {
 	u64 addr;
 	bool ok;
-	struct lz_node n;
+	struct lz_node n __attribute__((aligned(LZ_BLOCK_SIZE)));	/* read directly */
 };
 
 /* What a summary says. */

@@ -284,8 +284,15 @@ static int gather_journal(struct rebuild *b)
 	b->sure = p->nr ? p->nr - 1 : 0;
 	while (b->sure && scan_follows(&b->s, p->b[b->sure - 1], p->b[b->sure]))
 		b->sure--;
-	if (p->nr && log_lost(b, scan_next_zone(&b->s, p->b[p->nr - 1])))
-		b->sure = p->nr;
+	if (p->nr) {
+		const struct scan_block *last = p->b[p->nr - 1];
+		u32 zone = scan_next_zone(&b->s, last);
+
+		if (log_lost(b, zone) ||
+		    scan_unread(&b->s, zone, last->next == LZ_NONE ?
+				lz_addr_off(b->lz, last->addr) + 1 : 0))
+			b->sure = p->nr;
+	}
 	return 0;
 }
 
@@ -330,5 +337,6 @@ int rebuild_find_journal(struct rebuild *b)
 		b->broken = true;
 		b->lz->zone[p->zone].suspect = true;
 	}
+	b->broken |= scan_unread(&b->s, p->zone, p->off);
 	return b->broken ? gather_journal(b) : 0;
 }

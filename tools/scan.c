@@ -126,6 +126,18 @@ static int each_block(struct scan *s, u32 zone, block_fn fn, void *arg)
 	return err;
 }
 
+bool scan_unread(const struct scan *s, u32 zone, u32 off)
+{
+	u32 have = zone < s->lz->si.nr_zones ? scan_have(s, zone) : 0, n;
+
+	for (; off < have; off += n) {
+		n = min3_u32(have - off, PIECE, s->lz->append_max);
+		if (lz_read_sync(s->lz, lz_zone_addr(s->lz, zone, off), n, s->buf))
+			return true;
+	}
+	return false;
+}
+
 static bool comes_before(const struct scan_block *a, const struct scan_block *b)
 {
 	if (a->epoch != b->epoch)

@@ -120,6 +120,8 @@ void scan_free(struct scan *s);
 u32 scan_have(const struct scan *s, u32 zone);
 /* Is that a place in the pool that may hold something? */
 bool scan_holds(const struct scan *s, u64 addr);
+/* Is there in @zone, from @off on, what cannot be read? Nobody knows what it was. */
+bool scan_unread(const struct scan *s, u32 zone, u32 off);
 /* The block at @addr, or NULL. */
 const struct scan_block *scan_at(const struct scan *s, u64 addr);
 

@@ -12,8 +12,9 @@ damage.py table LIFEZONE IMAGES
 	calls clean, in which every block holds what it may, or is named as lost.
 damage.py random LIFEZONE IMAGES SEED N
 	the same N times with one to three damages drawn at random, and with a power cut
-	somewhere in the repair in one of four, if LIFEZONE_PRELOAD names cut.so.
+	somewhere in the repair in one of four.
 
+LIFEZONE_PRELOAD names what is built from preload.c.
 Images are those of "lzcrash --export": IMAGE, IMAGE.zones, IMAGE.allowed.
 """
 import filecmp
@@ -88,6 +89,7 @@ class Image:
         ends = [j[0] for j in r.journal if not j[3] and j[4] == fmt.NONE]
         self.journal = [j[0] for j in r.journal if j[4] == fmt.NONE and j[2] < last]
         self.later = [j[0] for j in r.journal if j[4] == fmt.NONE and j[2] >= last]
+        self.end = ends[-1:]
         at = [j[0] for j in r.journal]
         # A link is missed where a commit begins and ends after it.
         # One within a commit has the number of that commit, and is not missed for it.
@@ -184,6 +186,24 @@ def older(img, addr, r):
     return b is not None
 
 
+NO_BLOCK = b"cannot be read. " * (BLOCK // 16)
+UNREAD = set()
+
+
+def unread(img, addr, r):
+    """Reading it is an error, until it is written again."""
+    img.write(addr, NO_BLOCK)
+    UNREAD.add(addr)
+    return True
+
+
+def unreadable(path):
+    """What was so damaged and is so still, for the preload."""
+    with open(path, "rb") as f:
+        return " ".join(str(a) for a in sorted(UNREAD)
+                        if f.seek(a * BLOCK) >= 0 and f.read(BLOCK) == NO_BLOCK)
+
+
 def field(at, size, change):
     """A field of the header changed, the checksum made right."""
     def way(img, addr, r):
@@ -198,9 +218,9 @@ def field(at, size, change):
 WAYS = {
     "zeros": zeros, "flip": flip, "garbage": garbage, "other": other, "older": older,
     "uuid": field(8, 16, lambda v: v ^ 1), "epoch": field(32, 8, lambda v: v + (1 << 50)),
-    "place": field(48, 8, lambda v: v + 1),
+    "place": field(48, 8, lambda v: v + 1), "unread": unread,
 }
-PLAIN = ("zeros", "flip", "garbage", "other", "older")
+PLAIN = ("zeros", "flip", "garbage", "unread", "other", "older")
 
 
 # --- damage of contents, checksums made right --------------------------------------------
@@ -377,7 +397,8 @@ def last(a):
     return a[-1:]
 
 
-# What is damaged; how it can be done; what check says; what repair makes of it:
+# What is damaged; how it can be done; what check says, if not "cannot be read"; what repair
+# makes of it:
 #   all	nothing is lost and nothing of uncertain age
 #   told	what is lost, or may be old, is named
 #   none	there is nothing to repair: check said a note, or what the drive lost
@@ -389,17 +410,17 @@ TABLE = [
      "never"),
     ("superblock, the second", blocks("super", lambda a: a[1:]), tuple(WAYS),
      "superblock at block", "all"),
-    ("superblock, both", blocks("super", everything), PLAIN[:3],
+    ("superblock, both", blocks("super", everything), PLAIN[:4],
      "superblock (in|at)|no superblock is whole|no lifezone superblock|"
      "note: root zone [01], not in use: a superblock is damaged|metadata|map leaf|"
      "root: the journal goes on|journal: zone", None),
     ("newest root, the last", blocks("newest", last_of_two), tuple(WAYS),
      "note: root zone .*damaged, or cut short|a root older than|that is not of the epoch", None),
-    ("newest root, both", blocks("newest", everything), PLAIN[:3],
+    ("newest root, both", blocks("newest", everything), PLAIN[:4],
      "note: root zone .*damaged, or cut short|a (later|newer) one is damaged|"
      "a newer root|a root or a link|no valid checkpoint root|cannot be|metadata|map leaf|"
      "journal: zone", None),
-    ("all roots", blocks("roots", everything), PLAIN[:3], "no valid checkpoint root", "told"),
+    ("all roots", blocks("roots", everything), PLAIN[:4], "no valid checkpoint root", "told"),
     # With one root in it, and all there that the older one needs, nothing is lost or wrong.
     ("root zone reset", lambda w: root_zone_reset, ("zone",),
      "no lifezone superblock|no valid checkpoint root|metadata( node|:)|map leaf [0-9]+: |"
@@ -408,7 +429,7 @@ TABLE = [
     # Where it lies among the journal's blocks, those behind it are not found.
     ("map leaf", blocks("leaf", middle), tuple(WAYS),
      "map leaf [0-9]+: map node at block|journal: zone [0-9]+, offset [0-9]+ is damaged", "told"),
-    ("map node above the leaves", blocks("inner", last), ("zeros", "other", "older"),
+    ("map node above the leaves", blocks("inner", last), ("zeros", "unread", "other", "older"),
      "map node at block|metadata|a root or a link is damaged|journal: zone", "told"),
     ("zone table", blocks("ztab"), tuple(WAYS), "zone table node at block", "all"),
     ("journal, start of a commit", blocks("journal"), tuple(WAYS),
@@ -417,6 +438,8 @@ TABLE = [
     ("journal, middle of a commit", blocks("long", last), tuple(WAYS),
      "journal: zone [0-9]+, offset [0-9]+ is damaged|a root or a link is damaged", "told"),
     ("journal, link", blocks("link"), tuple(WAYS), "a root or a link is damaged", "told"),
+    # Not what a power cut leaves: nobody can say whether it was answered.
+    ("journal, end of the newest commit", blocks("end"), ("unread",), "^journal: zone", "told"),
     ("summary", blocks("summary"), tuple(w for w in WAYS if w not in ("place", "older", "other")),
      "zone [0-9]+, summary at offset [0-9]+: ", "all"),
     ("two blocks at one place", lambda w: map_twice, ("mended",),
@@ -462,11 +485,11 @@ def need(ok, what):
         raise Wrong(what)
 
 
-PRELOAD = os.environ.get("LIFEZONE_PRELOAD")
+PRELOAD = os.environ["LIFEZONE_PRELOAD"]
 
 
 def run(tool, *args, cut=None):
-    env = dict(os.environ, **({"LD_PRELOAD": PRELOAD} if PRELOAD else {}),
+    env = dict(os.environ, LD_PRELOAD=PRELOAD, LIFEZONE_UNREADABLE=unreadable(args[1]),
                **({"LIFEZONE_CUT": str(cut)} if cut is not None else {}))
     try:
         p = subprocess.run([tool, *args], capture_output=True, text=True, errors="replace",
@@ -530,6 +553,7 @@ def copy_file(path, to):
 
 
 def copy(path, to):
+    UNREAD.clear()
     for end in ("", ".zones", ".allowed"):
         copy_file(path + end, to + end)
 
@@ -610,8 +634,9 @@ def table(tool, folder):
     sane = [p for p in images(folder) if sound(tool, p)]
     to = os.path.join(folder, "damaged")
     failed = done = 0
-    for what, kind, ways, says, outcome in TABLE:
+    for what, kind, ways, tells, outcome in TABLE:
         for way in ways:
+            says = tells + ("|cannot be read" if way == "unread" else "")
             line = found = named = "no image"
             for path in sane:
                 copy(path, to)
@@ -741,7 +766,7 @@ def at_random(tool, folder, seed, times):
         try:
             done = draw(Image(to), r)
             status, _ = said(tool, to)
-            report = mend(tool, to, r.randrange(1, 40) if PRELOAD and r.randrange(4) == 0 else None)
+            report = mend(tool, to, r.randrange(1, 40) if r.randrange(4) == 0 else None)
             if report is None:
                 refused += 1
                 continue
