@@ -349,7 +349,9 @@ static void watch_space(struct lz *lz)
 	spin_unlock_irqrestore(&lz->place_lock, flags);
 	if (free < low && !lz->low_said)
 		lz->ops->event(lz->ctx, LZ_EV_LOW_SPACE, free);
-	lz->low_said = free < low;
+	/* GC of a full device takes the last zone and gives it back, again and again. */
+	if (free != low)
+		lz->low_said = free < low;
 }
 
 /* Is a zone in @state of users' data? */
@@ -453,8 +455,8 @@ static bool log_stuck(const struct lz *lz)
 {
 	const struct lz_zone *z;
 
-	if (!lz->log_waits || lz->cmds || READ_ONCE(lz->nr_free) || !list_empty(&lz->stale) ||
-	    lz->loading)
+	if (!lz->log_waits || lz->mem_waits || lz->cmds || READ_ONCE(lz->nr_free) ||
+	    !list_empty(&lz->stale) || lz->loading)
 		return false;
 	/* What GC holds it lets go when it is done, and it is waiting, too. */
 	list_for_each_entry(z, &lz->ready, list) {
@@ -485,7 +487,7 @@ static bool is_quiet(struct lz *lz)
 	quiet &= list_empty(&lz->emptied) && list_empty(&lz->ready) &&
 		list_empty(&lz->waiting) && list_empty(&lz->done_list);
 	spin_unlock_irqrestore(&lz->list_lock, flags);
-	return quiet && !lz->cmds && lz->commit.state == LZ_CS_IDLE &&
+	return quiet && !lz->cmds && !lz->mem_waits && lz->commit.state == LZ_CS_IDLE &&
 		lz->ckpt.state == LZ_CK_IDLE && !READ_ONCE(lz->ckpt.wanted) &&
 		!atomic_read(&lz->discarding) && !READ_ONCE(lz->kicked);
 }
@@ -495,7 +497,8 @@ static bool is_quiet(struct lz *lz)
  * in reserve; and cuts after which drives find open zones full take these, too. Then GC
  * stands still in the midst of garbage. What is kept for the log is meant for trees as
  * large as they can be: GC may have what the log is far from needing, zone by zone, until
- * users have some again.
+ * users have some again. What stays are the zones that journal and nodes may each be about
+ * to begin; and checkpoints do not strive for more than that and one to lend.
  */
 static bool lend(struct lz *lz)
 {
@@ -503,7 +506,7 @@ static bool lend(struct lz *lz)
 	bool lent;
 
 	if (lz->gc.state == LZ_GC_IDLE ||
-	    lz_log_free(lz) < lz_log_worst(lz) + 4ull * lz->g.zone_cap)
+	    lz_log_free(lz) < lz_log_worst(lz) + 3ull * lz->g.zone_cap)
 		return false;
 	spin_lock_irqsave(&lz->place_lock, flags);
 	lent = !lz_free_for(lz, true);
@@ -533,9 +536,14 @@ static void watch_room(struct lz *lz, bool starved)
 	}
 	if (!quiet)
 		WRITE_ONCE(lz->spent, false);
-	if (!quiet || !starved || lz->tight)
+	if (!quiet || lz->tight)
 		return;
-	if (lend(lz))
+	/* A checkpoint may have made room in the log since. */
+	if (lend(lz)) {
+		WRITE_ONCE(lz->spent, false);
+		return;
+	}
+	if (!starved)
 		return;
 	lost = lz_zones_lost(lz);
 	/* With none lost there is always something that GC can clean, if it has room. */
@@ -553,6 +561,7 @@ static void run(struct lz *lz)
 	do {
 		lz->progress = false;
 		lz->log_waits = false;
+		lz->mem_waits = false;
 		WRITE_ONCE(lz->kicked, false);
 		/* What is kicked for from here on this round may not see. */
 		smp_mb();

@@ -86,6 +86,7 @@ static struct lz_cached *take_spare(struct lz *lz)
 	struct lz_node *node;
 
 	if (!lz->leaf_spare && !drop_one(lz)) {
+		lz->mem_waits = true;
 		lz->ops->kick_later(lz->ctx, LZ_LEAF_HOLD_MS);
 		return NULL;
 	}

@@ -476,9 +476,9 @@ enum lz_slot_state { LZ_SL_IDLE, LZ_SL_READ, LZ_SL_RESERVE, LZ_SL_APPEND, LZ_SL_
  * struct lz_gc_slot - blocks on their way from a victim (machine)
  * @state: enum lz_slot_state
  * @class: lifetime class they keep
- * @error: of their reads
  * @tries: failed appends
  * @read_tries: reads of which some failed
+ * @failed: some of those in flight have
  * @n: blocks
  * @done: of these, moved
  * @next: blocks of the append in flight or done that have been mapped
@@ -494,7 +494,7 @@ struct lz_gc_slot {
 	u8 class;
 	u8 tries;
 	u8 read_tries;
-	int error;
+	bool failed;
 	u32 n;
 	u32 done;
 	u32 next;
@@ -547,6 +547,7 @@ struct lz_trim {
  * @prev: offset of the one before
  * @leaf: next leaf, when searching
  * @ahead: next leaf to be read, for when it is looked at
+ * @unpaid: leaves read for which users have had nothing
  * @n: entries
  * @pos: entries looked at
  * @ent: lz_sum_pack() entries of the victim
@@ -570,6 +571,7 @@ struct lz_gc {
 	u32 prev;
 	u64 leaf;
 	u64 ahead;
+	u32 unpaid;
 	u32 n;
 	u32 pos;
 	u64 *ent;
@@ -657,6 +659,7 @@ struct lz {
 	u64 jseq;
 	bool journal_lost;		/* until a checkpoint begins it anew */
 	bool log_waits;			/* for a free zone, as of the last round */
+	bool mem_waits;			/* somebody for memory for a leaf, likewise */
 	u32 root_zone;
 	u32 root_off;
 	bool root_rolling;

@@ -244,6 +244,11 @@ static bool scan_leaf(struct lz *lz)
 		c = lz_leaf_get(lz, gc->leaf, &err);
 		if (!c && !err)
 			return false;
+		/* It takes the drive as long as a copy does, and users wait for it as for one. */
+		if (++gc->unpaid == LZ_MERGE_WINDOW) {
+			earn(lz, gc->unpaid);
+			gc->unpaid = 0;
+		}
 		for (j = 0; c && j < LZ_NODE_ENTRIES; j++) {
 			u64 a = le64_to_cpu(c->node->e[j]);
 
@@ -259,31 +264,58 @@ static bool scan_leaf(struct lz *lz)
 
 static void start_reads(struct lz *lz, struct lz_gc_slot *s);
 
+/* Each block has been read by itself: those that cannot be stay where they are. */
+static void slot_lost(struct lz *lz, struct lz_gc_slot *s)
+{
+	struct lz_zone *z = &lz->zone[lz->gc.victim];
+	u32 i, n = 0;
+
+	for (i = 0; i < s->n; i++) {
+		if (s->read[i].error) {
+			lz_say(lz, 'e', "zone %u: block at offset %u cannot be read (error %d)",
+			       lz->gc.victim, lz_addr_off(lz, s->old[i]), s->read[i].error);
+			z->gc_ckpt = ~0ull;
+			continue;
+		}
+		s->lba[n] = s->lba[i];
+		s->old[n] = s->old[i];
+		memmove(s->buf + (size_t)n++ * LZ_BLOCK_SIZE, s->buf + (size_t)i * LZ_BLOCK_SIZE,
+			LZ_BLOCK_SIZE);
+	}
+	s->n = n;
+	s->state = n ? LZ_SL_RESERVE : LZ_SL_IDLE;
+}
+
 static void slot_read(struct lz *lz, struct lz_cmd *cmd)
 {
 	struct lz_gc_slot *s = cmd->priv;
 
 	if (cmd->error && !lz_planted(LZ_PLANT_GC_READ_ERROR_IGNORED))
-		s->error = cmd->error;
+		s->failed = true;
 	lz->progress = true;
 	if (--s->reads)
 		return;
-	/* The zone cannot be cleaned without, so it had better be more than a hiccup. */
-	if (s->error && ++s->read_tries < LZ_READ_TRIES) {
-		s->error = 0;
+	if (!s->failed) {
+		s->state = LZ_SL_RESERVE;
+	} else if (s->read_tries < LZ_READ_TRIES) {
+		/* The zone cannot be cleaned without, so it had better be more than a hiccup. */
+		s->read_tries++;
 		start_reads(lz, s);
-		return;
+	} else {
+		slot_lost(lz, s);
 	}
-	s->state = LZ_SL_RESERVE;
 }
 
+/* At last each block by itself: what cannot be read does not keep others where they are. */
 static void start_reads(struct lz *lz, struct lz_gc_slot *s)
 {
+	bool apart = s->read_tries == LZ_READ_TRIES;
 	u32 i, k = 0, j;
 
 	s->state = LZ_SL_READ;
+	s->failed = false;
 	for (i = 0; i < s->n; i = j) {
-		for (j = i + 1; j < s->n && s->old[j] == s->old[j - 1] + 1; j++)
+		for (j = i + 1; !apart && j < s->n && s->old[j] == s->old[j - 1] + 1; j++)
 			;
 		s->read[k++] = (struct lz_cmd){
 			.op = LZ_OP_READ, .addr = s->old[i], .nblocks = j - i,
@@ -413,18 +445,6 @@ static bool slot_map(struct lz *lz, struct lz_gc_slot *s)
 	return true;
 }
 
-/* A block of the victim cannot be read: it stays where it is. */
-static void slot_lost(struct lz *lz, struct lz_gc_slot *s)
-{
-	struct lz_zone *z = &lz->zone[lz->gc.victim];
-
-	lz_say(lz, 'e', "zone %u: block at offset %u or after cannot be read (error %d)",
-	       lz->gc.victim, lz_addr_off(lz, s->old[0]), s->error);
-	z->gc_ckpt = ~0ull;
-	s->state = LZ_SL_IDLE;
-	lz->progress = true;
-}
-
 /* Goes on with the copies. True: all are idle. */
 static bool slots_step(struct lz *lz)
 {
@@ -435,12 +455,12 @@ static bool slots_step(struct lz *lz)
 	for (i = 0; i < LZ_GC_SLOTS; i++) {
 		struct lz_gc_slot *s = &gc->slot[i];
 
-		if (s->state == LZ_SL_RESERVE && s->error)
-			slot_lost(lz, s);
-		if (s->state == LZ_SL_RESERVE)
+		/* Users may have freed it all meanwhile, and its reset wait for us. */
+		if (s->state == LZ_SL_RESERVE && !lz->zone[gc->victim].draining)
 			slot_append(lz, s);
 		/* A stop does not wait for room: what was not copied stays where it is. */
-		if (s->state == LZ_SL_RESERVE && READ_ONCE(lz->stopping)) {
+		if (s->state == LZ_SL_RESERVE &&
+		    (READ_ONCE(lz->stopping) || lz->zone[gc->victim].draining)) {
 			s->state = LZ_SL_IDLE;
 			lz->progress = true;
 		}
@@ -449,7 +469,6 @@ static bool slots_step(struct lz *lz)
 		if (s->state == LZ_SL_IDLE && gc->state == LZ_GC_ENTRIES && gc->pos < gc->n) {
 			s->n = 0;
 			s->done = 0;
-			s->error = 0;
 			s->tries = 0;
 			s->read_tries = 0;
 			if (!fill_slot(lz, s) && !s->n)

@@ -106,6 +106,8 @@ static int replay_map(struct lz *lz, const struct lz_jrec *rec, struct lz_replay
 		return -ENOMEM;
 	r->name[r->nr_name++] = (struct lz_name){ addr, lba, len, { z->life } };
 	z->need = max(z->need, off + len);
+	/* Ages go on from where the root left them. */
+	z->seq = atomic64_add_return(len, &lz->write_seq);
 	atomic_add(len, &z->valid);
 	lz_map_insert(lz, lba, addr, len);
 	return 0;
@@ -195,6 +197,8 @@ static int replay_zone(struct lz *lz, const struct lz_jrec *rec, struct lz_repla
 		};
 	}
 	lz_jrec_to_zone(z, rec);
+	if (lz_jrec_type(rec) == LZ_JR_ZOPEN)
+		z->seq = atomic64_read(&lz->write_seq);
 	lz_zone_touch(lz, z);
 	return 0;
 }

@@ -72,6 +72,28 @@ static void recover_flushed(struct kunit *test)
 	}
 }
 
+/* Ages go on: what was written since the checkpoint is younger than what was before. */
+static void recover_ages(struct kunit *test)
+{
+	struct ram *r = test->priv;
+	u32 zone, some = 3 * r->g.zone_cap;
+	u64 clock, root;
+
+	KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_LONG, 0, some), 0);
+	KUNIT_ASSERT_EQ(test, ram_checkpoint(r), 0);
+	root = atomic64_read(&r->lz->write_seq);
+	KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_LONG, some, some), 0);
+	KUNIT_ASSERT_EQ(test, ram_flush(r), 0);
+	clock = atomic64_read(&r->lz->write_seq);
+	ram_cut(r);
+	ram_again(r);
+	KUNIT_EXPECT_EQ(test, (u64)atomic64_read(&r->lz->write_seq), clock);
+	zone = lz_addr_zone(r->lz, lz_map_get(r->lz, 0));
+	KUNIT_EXPECT_LE(test, r->lz->zone[zone].seq, root);
+	zone = lz_addr_zone(r->lz, lz_map_get(r->lz, 2 * some - 1));
+	KUNIT_EXPECT_GT(test, r->lz->zone[zone].seq, root);
+}
+
 /* What was not flushed is there as it was written, as it was before, or not at all. */
 static void recover_unflushed(struct kunit *test)
 {
@@ -1113,6 +1135,7 @@ static struct kunit_case recover_cases[] = {
 	KUNIT_CASE(recover_clean),
 	KUNIT_CASE(recover_stop_start),
 	KUNIT_CASE(recover_flushed),
+	KUNIT_CASE(recover_ages),
 	KUNIT_CASE(recover_unflushed),
 	KUNIT_CASE(recover_discards),
 	KUNIT_CASE(recover_zone_facts),

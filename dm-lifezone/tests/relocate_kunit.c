@@ -47,6 +47,8 @@ static void full_device(struct kunit *test, u32 max_open, u8 policy, u8 isolatio
 	overwrite(r, &state, 3 * r->si.logical_blocks);
 	ram_verify(r);
 	KUNIT_EXPECT_GT(test, lz_stat(r->lz, LZ_ST_GC_COPIES), 0ull);
+	/* It is short of space all the time: that is said now and then. */
+	KUNIT_EXPECT_LE(test, r->nr_events[LZ_EV_LOW_SPACE], 8u);
 	KUNIT_EXPECT_GT(test, lz_stat(r->lz, LZ_ST_RESETS_GC) +
 			lz_stat(r->lz, LZ_ST_RESETS_USER), 0ull);
 	ram_check(r);
@@ -303,6 +305,121 @@ static void relocate_read_hiccup(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, r->said[0], 0);
 }
 
+static struct lz_ops slow_ops;
+static struct lz_cmd *slow[2 * LZ_MERGE_WINDOW];
+static u32 nr_slow;
+
+static void submit_slow(void *ctx, struct lz_cmd *c)
+{
+	if (c->op == LZ_OP_READ && c->meta && nr_slow < ARRAY_SIZE(slow))
+		slow[nr_slow++] = c;
+	else
+		ram_ops.submit(ctx, c);
+}
+
+/* While GC searches the map, leaf by leaf, users have their share as while it copies. */
+static void relocate_searches(struct kunit *test)
+{
+	struct ram *r = ram_sized(test, 1000, 8, 128, 120);
+	u32 i, leaves, written = 0, ticks;
+	struct lz_write w;
+	u64 addr;
+	struct lz *lz;
+
+	KUNIT_ASSERT_EQ(test, ram_format(r), 0);
+	ram_again(r);
+	lz = r->lz;
+	leaves = lz->map.n[0];
+	for (i = 0; i < leaves; i++)
+		KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_LONG, i * LZ_NODE_ENTRIES, 1), 0);
+	for (i = 0; i < 6 * r->g.zone_cap; i++)
+		KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_LONG, 1 + i % 200, 1), 0);
+	KUNIT_ASSERT_EQ(test, ram_checkpoint(r), 0);
+	for (i = 2; i < r->g.nr_zones; i++)
+		lz->zone[i].flags |= lz->zone[i].state == LZ_ZS_FULL ? LZ_ZF_SCAN : 0;
+	lz->max_cached = 2 * LZ_MERGE_WINDOW;
+	for (i = 0; i < leaves; i++)
+		if (lz->leaf[i] && !lz->leaf[i]->busy)
+			lz_leaf_drop(lz, lz->leaf[i]);
+	while (lz_free_for(lz, true) > lz->si.gc_zones + 2)
+		lz_zone_take_free(lz, false)->state = LZ_ZS_ROOT;
+	slow_ops = ram_ops;
+	slow_ops.submit = submit_slow;
+	nr_slow = 0;
+	lz->ops = &slow_ops;
+	lz_kick(lz);
+	ram_pump(r);
+	KUNIT_ASSERT_TRUE(test, lz->gc.scan);
+	/* One is read; then a user tries. */
+	for (ticks = 0; ticks < leaves - 1; ticks++) {
+		KUNIT_ASSERT_GT(test, nr_slow, 0u);
+		ram_ops.submit(r, slow[0]);
+		memmove(slow, slow + 1, --nr_slow * sizeof(*slow));
+		ram_elapse(r, 20);
+		KUNIT_ASSERT_EQ(test, lz->gc.state, LZ_GC_SCAN);
+		if (ticks == LZ_MERGE_WINDOW)
+			atomic_set(&lz->credit, 0);
+		if (ticks <= LZ_MERGE_WINDOW || lz_write_begin(lz, LZ_CLASS_LONG, 1, 1, &w))
+			continue;
+		addr = lz_zone_addr(lz, w.zone, r->zone[w.zone].wp++);
+		KUNIT_ASSERT_EQ(test, lz_write_end(lz, &w, addr, 1), 0);
+		written++;
+	}
+	/* Half of what is read, as free zones are half way to the mark; some was read before. */
+	KUNIT_EXPECT_GT(test, written, leaves / 4);
+	while (nr_slow)
+		ram_ops.submit(r, slow[--nr_slow]);
+	lz->ops = &ram_ops;
+}
+
+static struct lz_ops bad_ops;
+static u64 bad_block;
+
+static void submit_bad(void *ctx, struct lz_cmd *c)
+{
+	struct ram *r = ctx;
+
+	if (c->op != LZ_OP_READ || bad_block < c->addr || bad_block >= c->addr + c->nblocks) {
+		ram_ops.submit(ctx, c);
+		return;
+	}
+	c->error = -EIO;
+	lz_cmd_done(r->lz, c);
+}
+
+/* One block that cannot be read stays; those beside it are moved. Overwritten, it is no more. */
+static void relocate_bad_block(struct kunit *test)
+{
+	struct ram *r = by_hints(test);
+	u32 lba = 2, all = 5 * r->g.zone_cap, i;
+	struct lz_zone *z;
+
+	KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_LONG, 0, all), 0);
+	for (i = 0; i < all; i += 4)
+		KUNIT_ASSERT_EQ(test, ram_discard(r, i, 1), 0);
+	KUNIT_ASSERT_EQ(test, ram_checkpoint(r), 0);
+	bad_block = lz_map_get(r->lz, lba);
+	KUNIT_ASSERT_LT(test, bad_block, LZ_NOWHERE);
+	z = &r->lz->zone[lz_addr_zone(r->lz, bad_block)];
+	bad_ops = ram_ops;
+	bad_ops.submit = submit_bad;
+	r->lz->ops = &bad_ops;
+	for (i = 0; i < 10; i++) {
+		lz_request_gc(r->lz, 6);
+		ram_elapse(r, 2000);
+		KUNIT_ASSERT_EQ(test, ram_flush(r), 0);
+	}
+	KUNIT_EXPECT_EQ(test, atomic_read(&z->valid), 1);
+	KUNIT_EXPECT_EQ(test, lz_map_get(r->lz, lba), bad_block);
+	KUNIT_EXPECT_TRUE_MSG(test, strstr(r->said, "cannot be read"), "(%s)", r->said);
+	KUNIT_EXPECT_EQ(test, ram_write(r, LZ_CLASS_LONG, lba, 1), 0);
+	KUNIT_ASSERT_EQ(test, ram_checkpoint(r), 0);
+	KUNIT_EXPECT_EQ(test, z->state, LZ_ZS_FREE);
+	r->lz->ops = &ram_ops;
+	ram_verify(r);
+	ram_check(r);
+}
+
 /* What GC was to write goes elsewhere, and what was kept back for it is given back. */
 static void relocate_append_error(struct kunit *test)
 {
@@ -464,6 +581,8 @@ static struct kunit_case relocate_cases[] = {
 	KUNIT_CASE(relocate_stale_summary),
 	KUNIT_CASE(relocate_miscounted),
 	KUNIT_CASE(relocate_read_hiccup),
+	KUNIT_CASE(relocate_searches),
+	KUNIT_CASE(relocate_bad_block),
 	KUNIT_CASE(relocate_append_error),
 	KUNIT_CASE(relocate_lost_leaf),
 	KUNIT_CASE(relocate_not_paced),

@@ -205,6 +205,48 @@ static void room_none_to_lend(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ram_write(r, LZ_CLASS_LONG, 0, 1), 0);
 }
 
+/* What is discarded then may be GC's own victim: it does not keep it. */
+static void room_victim_freed(struct kunit *test)
+{
+	u32 state = 3, all, i, zone;
+	struct ram *r = device_with_garbage(test, &state);
+	struct lz *lz = r->lz;
+	int err = 0;
+
+	all = r->si.logical_blocks;
+	while (lz->nr_free > 2)
+		lz_zone_take_free(lz, false)->state = LZ_ZS_ROOT;
+	for (i = 0; i < 20 * r->g.zone_cap && !err; i++)
+		err = ram_write(r, LZ_CLASS_LONG, ram_random(&state, all), 1);
+	KUNIT_ASSERT_EQ(test, err, -ENOSPC);
+	KUNIT_ASSERT_NE(test, lz->gc.state, LZ_GC_IDLE);
+	zone = lz->gc.victim;
+	for (i = 0; i < all; i++)
+		if (lz_addr_zone(lz, lz_map_get(lz, i)) == zone)
+			KUNIT_ASSERT_EQ(test, ram_discard(r, i, 1), 0);
+	KUNIT_ASSERT_EQ(test, ram_checkpoint(r), 0);
+	KUNIT_EXPECT_EQ(test, atomic_read(&lz->zone[zone].readers), 0);
+	KUNIT_EXPECT_EQ(test, lz->zone[zone].state, LZ_ZS_FREE);
+	/* All that is free is kept for the log: an error, but nobody hangs. */
+	KUNIT_EXPECT_EQ(test, ram_write(r, LZ_CLASS_LONG, 0, 1), -ENOSPC);
+	ram_verify(r);
+}
+
+/* What checkpoints strive to keep free for the log is enough to lend of. */
+static void room_lent_by_goal(struct kunit *test)
+{
+	u32 state = 3, all, i;
+	struct ram *r = device_with_garbage(test, &state);
+
+	all = r->si.logical_blocks;
+	while (lz_log_free(r->lz) >= lz_log_worst(r->lz) + 4 * r->g.zone_cap)
+		lz_zone_take_free(r->lz, false)->state = LZ_ZS_ROOT;
+	for (i = 0; i < 20 * r->g.zone_cap; i++)
+		KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_LONG, ram_random(&state, all), 1), 0);
+	KUNIT_EXPECT_PTR_EQ(test, strstr(r->said, "no space"), NULL);
+	ram_verify(r);
+}
+
 /*
  * A cut may spoil the ends of both zones the log is written to, and what GC would have had in
  * reserve is gone, too: there is room for the checkpoint of the load all the same.
@@ -252,6 +294,8 @@ static struct kunit_case room_cases[] = {
 	KUNIT_CASE(room_lent),
 	KUNIT_CASE(room_lent_none_failed),
 	KUNIT_CASE(room_none_to_lend),
+	KUNIT_CASE(room_victim_freed),
+	KUNIT_CASE(room_lent_by_goal),
 	KUNIT_CASE(room_ends_spoiled),
 	{}
 };

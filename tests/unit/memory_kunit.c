@@ -4,6 +4,7 @@
  * only, where the linker puts these functions between core and the C library.
  */
 #include "../../dm-lifezone/tests/ram.h"
+#include "../../dm-lifezone/tests/waiting.h"
 
 /* Requests until one is refused; all from there on, or only that one. */
 static bool armed, once, refused;
@@ -244,6 +245,52 @@ static void memory_options(struct kunit *test)
 	ram_survive(r);
 }
 
+/* Space is short as well, and GC waits for memory for a leaf: that is no want of space. */
+static void memory_not_space(struct kunit *test)
+{
+	struct ram *r = ram_device(test, 60, 8);
+	u32 state = 3, all = r->si.logical_blocks, i;
+	struct waiting reader = { .w.fn = waiting_end };
+	struct lz *lz = r->lz;
+	struct lz_write w;
+	int err = 0;
+
+	KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_LONG, 0, all), 0);
+	for (i = 0; i < all; i++)
+		KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_LONG, ram_random(&state, all), 1), 0);
+	for (i = 0; i < 2; i++) {
+		KUNIT_ASSERT_EQ(test, ram_checkpoint(r), 0);
+		ram_elapse(r, 2000);
+	}
+	KUNIT_ASSERT_EQ(test, lz->gc.state, LZ_GC_IDLE);
+	/* Users have no zone left; GC has, and is yet to begin. */
+	r->hold = true;
+	while (lz_free_for(lz, false))
+		lz_zone_take_free(lz, false)->state = LZ_ZS_ROOT;
+	for (i = 0; !err; i++)
+		err = ram_write(r, LZ_CLASS_LONG, i, 1);
+	KUNIT_ASSERT_EQ(test, err, -EAGAIN);
+	r->hold = false;
+	for (i = 0; i < lz->map.n[0]; i++)
+		if (lz->leaf[i] && !lz->leaf[i]->busy)
+			lz_leaf_drop(lz, lz->leaf[i]);
+	/* What memory is kept back has just gone to a reader, who is yet to look at it. */
+	ops.submit = submit;
+	lz->ops = &ops;
+	arm(0, false);
+	lz_leaf_wait(lz, 9, &reader.w);
+	for (i = 0; i < 3; i++) {
+		KUNIT_EXPECT_EQ(test, lz_write_begin(lz, LZ_CLASS_LONG, 0, 1, &w), -EAGAIN);
+		ram_pump(r);
+	}
+	KUNIT_EXPECT_NE(test, lz->gc.state, LZ_GC_IDLE);
+	KUNIT_EXPECT_TRUE(test, disarm());
+	KUNIT_EXPECT_FALSE(test, lz->spent);
+	KUNIT_EXPECT_EQ(test, r->said[0], 0);
+	KUNIT_EXPECT_EQ(test, ram_write(r, LZ_CLASS_LONG, 0, 1), 0);
+	lz->ops = &ram_ops;
+}
+
 static void say_nothing(void *ctx, const char *line)
 {
 }
@@ -280,6 +327,7 @@ static struct kunit_case memory_cases[] = {
 	KUNIT_CASE(memory_format),
 	KUNIT_CASE(memory_probe),
 	KUNIT_CASE(memory_options),
+	KUNIT_CASE(memory_not_space),
 	KUNIT_CASE(memory_check),
 	{}
 };
