@@ -183,7 +183,6 @@ static void lz_ops_wait(void *ctx)
 {
 	struct lz_target *lt = ctx;
 
-	/* Kicks while in sync count as well: see lz_ops_kick(). */
 	wait_event(lt->wait, atomic_xchg(&lt->ended, 0));
 }
 

@@ -132,11 +132,17 @@ static void lz_bio_flushed(struct lz_waiter *w, int err)
 
 static void lz_bio_flush(struct lz_bio *lb)
 {
+	struct lz_target *lt = lb->lt;
+
 	lb->waiter.fn = lz_bio_flushed;
-	if (lz_planted(LZ_PLANT_SHELL_FLUSH_AT_ONCE))
+	if (lz_planted(LZ_PLANT_SHELL_FLUSH_AT_ONCE)) {
 		lz_bio_flushed(&lb->waiter, 0);
-	else
-		lz_flush(lb->lt->lz, &lb->waiter);
+		return;
+	}
+	/* The bio can have ended, and with it the target, before lz_flush() returns. */
+	percpu_ref_get(&lt->users);
+	lz_flush(lt->lz, &lb->waiter);
+	percpu_ref_put(&lt->users);
 }
 
 /* All parts have ended. */
@@ -180,8 +186,9 @@ static void lz_part_wait(struct lz_target *lt, struct lz_part *part)
 
 	spin_lock_irqsave(&lt->wait_lock, flags);
 	bio_list_add(&lt->waiting, &part->bio);
-	spin_unlock_irqrestore(&lt->wait_lock, flags);
+	/* Who takes it from there may end it, and with it the target. */
 	queue_work(lt->io_wq, &lt->io_work);
+	spin_unlock_irqrestore(&lt->wait_lock, flags);
 }
 
 /* The drive was too busy for a piece that may not wait; it has its reservation or run. */
@@ -191,9 +198,9 @@ static void lz_part_busy(struct lz_target *lt, struct lz_part *part)
 
 	spin_lock_irqsave(&lt->wait_lock, flags);
 	bio_list_add(&lt->busy, &part->bio);
-	spin_unlock_irqrestore(&lt->wait_lock, flags);
 	/* Not by the worker, which may be waiting for the memory that this part has. */
 	queue_work(lt->machine_wq, &lt->busy_work);
+	spin_unlock_irqrestore(&lt->wait_lock, flags);
 }
 
 /* Core learns how it ended. */
@@ -661,15 +668,20 @@ static void lz_io_work(struct work_struct *work)
 	struct lz_target *lt = container_of(work, struct lz_target, io_work);
 	struct bio *bio;
 
-	while ((bio = lz_io_pop(lt, &lt->ready)))
-		lz_read_send(lt, dm_per_bio_data(bio, sizeof(struct lz_bio)), bio, false,
-			     GFP_NOIO);
-
-	while ((bio = lz_io_pop(lt, &lt->waiting))) {
-		struct lz_part *part = container_of(bio, struct lz_part, bio);
-		struct bio *upper = lz_upper(part->lb);
+	for (;; cond_resched()) {
+		struct lz_part *part;
+		struct bio *upper;
 		int r;
 
+		/* First, as what waits may never come to an end. */
+		while ((bio = lz_io_pop(lt, &lt->ready)))
+			lz_read_send(lt, dm_per_bio_data(bio, sizeof(struct lz_bio)), bio, false,
+				     GFP_NOIO);
+		bio = lz_io_pop(lt, &lt->waiting);
+		if (!bio)
+			break;
+		part = container_of(bio, struct lz_part, bio);
+		upper = lz_upper(part->lb);
 		if (dm_noflush_suspending(lt->ti)) {
 			/* dm keeps the whole bio; writing some of it twice is no harm. */
 			lz_part_done(part, BLK_STS_DM_REQUEUE);
@@ -691,7 +703,6 @@ static void lz_io_work(struct work_struct *work)
 			break;
 		}
 		lz_part_done(part, errno_to_blk_status(r));
-		cond_resched();
 	}
 }
 

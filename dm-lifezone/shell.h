@@ -3,6 +3,7 @@
  * The kernel shell around core: what waits or touches a bio.
  *
  * target.c	dm glue: arguments, checks of the drive, life cycle, status
+ * hibernate.c	no hibernation beneath a device that writes
  * io.c		bios of users
  * carry.c	carries out the commands of core's machine, and runs the machine
  * sysfs.c	/sys/block/dm-N/lifezone
@@ -11,6 +12,7 @@
  * Locks of the shell, outer first; core's own locks are inside all of them:
  *
  *	lz_target.life		load, stop, and messages that wait
+ *	  lz_hibernate_lock	how many are active (hibernate.c)
  *	  lz_tokens_lock	who writes which device (target.c)
  *	  lz_target.machine_lock  one lz_run() of the machine's work at a time, and @sync
  *	lz_target.wait_lock	lists of bios that wait (any context)
@@ -93,7 +95,7 @@ enum lz_event_bit {
  * @life: serialises .preresume, .postsuspend and messages
  * @read_only: read-only table: never write to the drive
  * @loaded: recovery is done; set once, by smp_store_release()
- * @running: loaded and not stopped (@life)
+ * @running: loaded and not stopped (@life); unless @read_only no hibernation is held off
  * @drained: @users has gone to zero
  * @opt_lock: guards @options
  * @options: as given and as changed since
@@ -211,6 +213,12 @@ void lz_carry_exit(struct lz_target *lt);
 void lz_carry_halt(struct lz_target *lt);
 void lz_carry_go(struct lz_target *lt);
 void lz_carry_quiesce(struct lz_target *lt);
+
+/* hibernate.c */
+int lz_hibernate_init(void);
+void lz_hibernate_exit(void);
+int lz_hibernate_hold(void);
+void lz_hibernate_release(void);
 
 /* target.c */
 void lz_target_event(struct lz_target *lt, enum lz_event ev, u64 arg);

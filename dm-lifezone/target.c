@@ -166,8 +166,8 @@ static void lz_event_work(struct work_struct *work)
 		}
 		case LZ_EVB_LOW_SPACE:
 			snprintf(what, sizeof(what), "DM_LIFEZONE_EVENT=low_space");
-			DMWARN("%s: free zones are below the low-water mark",
-			       lz_target_name(lt));
+			DMWARN_LIMIT("%s: free zones are below the low-water mark",
+				     lz_target_name(lt));
 			break;
 		case LZ_EVB_TRIM:
 			snprintf(what, sizeof(what), "DM_LIFEZONE_EVENT=trim");
@@ -714,8 +714,8 @@ static void lz_dtr(struct dm_target *ti)
 	/* dm suspends before it destroys. */
 	if (WARN_ON_ONCE(lt->running))
 		lz_postsuspend(ti);
-	lz_carry_exit(lt);
 	lz_io_exit(lt);
+	lz_carry_exit(lt);
 	cancel_work_sync(&lt->event_work);
 	if (lt->lz)
 		lz_free_device(lt->lz);
@@ -724,6 +724,14 @@ static void lz_dtr(struct dm_target *ti)
 	dm_put_device(ti, lt->dev);
 	mutex_destroy(&lt->life);
 	kfree(lt);
+}
+
+/* It no longer writes. */
+static void lz_target_release(struct lz_target *lt)
+{
+	if (!lt->read_only)
+		lz_hibernate_release();
+	lz_token_release(lt);
 }
 
 static int lz_preresume(struct dm_target *ti)
@@ -744,6 +752,12 @@ static int lz_preresume(struct dm_target *ti)
 		      lz_target_name(lt), lt->bdev);
 	if (r)
 		goto out;
+	r = lt->read_only ? 0 : lz_hibernate_hold();
+	if (r) {
+		DMERR("%s: not while the machine hibernates", lz_target_name(lt));
+		lz_token_release(lt);
+		goto out;
+	}
 
 	if (lt->loaded) {
 		lz_start(lt->lz);
@@ -760,7 +774,7 @@ static int lz_preresume(struct dm_target *ti)
 			if (lt->lz)
 				lz_free_device(lt->lz);
 			lt->lz = NULL;
-			lz_token_release(lt);
+			lz_target_release(lt);
 			goto out;
 		}
 		/* Pairs with lz_target_loaded(). */
@@ -815,7 +829,7 @@ static void lz_postsuspend(struct dm_target *ti)
 		DMERR("%s: orderly stop failed: %pe; the next start recovers from the journal",
 		      lz_target_name(lt), ERR_PTR(r));
 	lz_carry_quiesce(lt);
-	lz_token_release(lt);
+	lz_target_release(lt);
 	lt->running = false;
 out:
 	mutex_unlock(&lt->life);
@@ -899,10 +913,10 @@ int lz_format_amplification(struct lz *lz, char *buf, size_t size)
 
 static void lz_status_info(struct lz_target *lt, char *result, unsigned int maxlen)
 {
-	struct lz *lz = lt->lz;
 	char value[LZ_VALUE_SIZE];
 	struct lz_options o;
 	struct lz_info info;
+	struct lz *lz;
 	unsigned int sz = 0;
 	const char *key;
 	unsigned int i;
@@ -911,6 +925,7 @@ static void lz_status_info(struct lz_target *lt, char *result, unsigned int maxl
 		DMEMIT("Error");
 		return;
 	}
+	lz = lt->lz;
 	lz_get_info(lz, &info);
 	if (info.mode == LZ_MODE_FAIL) {
 		DMEMIT("Fail");
@@ -1103,7 +1118,26 @@ static struct target_type lifezone_target = {
 	.iterate_devices	= lz_iterate_devices,
 	.io_hints		= lz_io_hints,
 };
-module_dm(lifezone);
+
+static int __init lz_module_init(void)
+{
+	int r = lz_hibernate_init();
+
+	if (r)
+		return r;
+	r = dm_register_target(&lifezone_target);
+	if (r)
+		lz_hibernate_exit();
+	return r;
+}
+module_init(lz_module_init);
+
+static void __exit lz_module_exit(void)
+{
+	dm_unregister_target(&lifezone_target);
+	lz_hibernate_exit();
+}
+module_exit(lz_module_exit);
 
 #ifdef LZ_PLANTS
 int lz_plant;

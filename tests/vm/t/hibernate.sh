@@ -1,0 +1,58 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# proves: no hibernation beneath an active device, as GC would go on behind its back; with it suspended, read-only or removed, and sleep at any time, all is as ever
+# vm: VM_ZNS=none
+# kernel: stock
+. tests/vm/lib.sh
+
+# As far as everybody being frozen, and back.
+try() { echo "$1" >/sys/power/state; }
+refused() {	# HOW-MANY
+	try disk 2>/dev/null && fail "hibernation beneath an active device"
+	dmesg | tail -5 | grep -q "no hibernation while devices are active ($1)" ||
+		fail "not a word of it: $(dmesg | tail -5)"
+}
+load() {
+	must fio --name=load --filename=/dev/mapper/lz0 --direct=1 --ioengine=libaio --iodepth=8 \
+		--rw=randwrite --bs=16k --size=32M --time_based --runtime="$1" --fsync=50 \
+		--verify=crc32c --do_verify=0 --minimal >"$W/fio" 2>&1
+}
+
+must [ -w /sys/power/pm_test ]
+echo freezer >/sys/power/pm_test
+a=$(make_nullb size=160 zone_size=4 zone_capacity=3) || fail "no null_blk"
+b=$(make_nullb size=160 zone_size=4 zone_capacity=3) || fail "no null_blk"
+for dev in "$a" "$b"; do
+	must lz_format --quiet "$dev"
+done
+must lz_create lz0 "$a"
+must lz_create lz1 "$b"
+refused 2
+must lz_remove lz1
+refused 1
+
+note "sleep, with I/O"
+load 20 &
+sleep 3
+must try mem
+wait $! || fail "I/O across a sleep: $(cat "$W/fio")"
+equal "$(lz_status lz0 mode)" rw mode
+
+note "hibernation"
+must dmsetup suspend lz0
+must try disk
+must dmsetup resume lz0
+refused 1
+load 3
+must lz_remove lz0
+# A table that never was resumed, one that only reads, and one that failed to load count for nothing.
+must dmsetup create lz0 --notable
+must dmsetup load lz0 --table "0 $(lz_sectors "$a") lifezone $a"
+must dmsetup create -r lz1 --table "0 $(lz_sectors "$b") lifezone $b"
+must try disk
+must dmsetup resume lz0
+refused 1
+must lz_remove lz1
+must lz_remove lz0
+must try disk
+lz_check "$a"
