@@ -634,8 +634,8 @@ static void dump_roots(struct dump *p)
 	out_rows_end(&p->out);
 }
 
-/* Any block, by what its own header says it is. */
-static int dump_block(struct dump *p, const char *word)
+/* Any block, by what its own header says it is. @row: one of several, for programs a list. */
+static int dump_block(struct dump *p, const char *word, bool row)
 {
 	struct lz_hdr *h = lz_alloc_blocks(1);
 	char why[256];
@@ -657,9 +657,25 @@ static int dump_block(struct dump *p, const char *word)
 	if (!valid_at(p, h, type, le16_to_cpu(h->level),
 		      type == LZ_BT_SUMMARY ? LZ_NO_ADDR : addr, ~0ull, 0, why, sizeof(why)))
 		p->damaged++;
-	out_object(&p->out, block_json(h, why));
+	if (row && p->out.json)
+		out_row(&p->out, block_json(h, why));
+	else
+		out_object(&p->out, block_json(h, why));
 	lz_free_blocks(h);
 	return EXIT_OK;
+}
+
+static int dump_blocks(struct dump *p, const struct dump_args *a)
+{
+	int ret = EXIT_OK;
+	u32 i;
+
+	out_rows_begin(&p->out, "blocks");
+	for (i = 0; i < a->nr && ret == EXIT_OK; i++)
+		ret = dump_block(p, a->arg[i], a->nr > 1);
+	if (a->nr > 1 && p->out.rows)
+		out_rows_end(&p->out);
+	return ret;
 }
 
 /* Without a valid one, block 0. */
@@ -669,7 +685,7 @@ static int dump_super(struct dump *p)
 
 	snprintf(word, sizeof(word), "%llu",
 		 (unsigned long long)(p->have_super ? le64_to_cpu(p->super.h.addr) : 0));
-	return dump_block(p, word);
+	return dump_block(p, word, false);
 }
 
 static int dump_root(struct dump *p)
@@ -677,7 +693,7 @@ static int dump_root(struct dump *p)
 	char word[24];
 
 	snprintf(word, sizeof(word), "%llu", (unsigned long long)p->root_addr);
-	return dump_block(p, word);
+	return dump_block(p, word, false);
 }
 
 /* --- the command --------------------------------------------------------------------- */
@@ -748,7 +764,6 @@ static const struct {
 static int dump(struct dump *p, const struct dump_args *a)
 {
 	int ret = EXIT_OK;
-	u32 i;
 
 	if (!strcmp(a->what, "super"))
 		return dump_super(p);
@@ -767,8 +782,7 @@ static int dump(struct dump *p, const struct dump_args *a)
 	else if (!strcmp(a->what, "roots"))
 		dump_roots(p);
 	else
-		for (i = 0; i < a->nr && ret == EXIT_OK; i++)
-			ret = dump_block(p, a->arg[i]);
+		ret = dump_blocks(p, a);
 	return ret;
 }
 
