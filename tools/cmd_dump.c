@@ -147,6 +147,20 @@ static void find_root(struct dump *p)
 	lz_free_blocks(b);
 }
 
+/* Numbers of another version may mean other things, and have not been checked. */
+static bool need_super(struct dump *p)
+{
+	u32 version = le32_to_cpu(p->super.version), features = le32_to_cpu(p->super.incompat);
+
+	if (!p->have_super)
+		complain(p->d->path, "no valid superblock in zones 0 and 1");
+	else if (version != LZ_FORMAT_VERSION || features)
+		complain(p->d->path,
+			 "format version %u with features %#x: this tool knows version %u without",
+			 version, features, LZ_FORMAT_VERSION);
+	return p->have_super && version == LZ_FORMAT_VERSION && !features;
+}
+
 static bool need_root(struct dump *p)
 {
 	if (!p->have_root)
@@ -816,28 +830,15 @@ int cmd_dump(int argc, char **argv)
 	if (!p->d)
 		goto out;
 	find_super(p);
+	if ((a.sectors || whats[i].root) && !need_super(p))
+		goto out;
 	if (a.sectors) {
-		if (p->have_super) {
-			printf("%llu\n", (unsigned long long)LZ_BLOCK_SECTORS *
-			       le64_to_cpu(p->super.logical_blocks));
-			ret = EXIT_OK;
-		} else {
-			complain(a.path, "no valid superblock in zones 0 and 1");
-		}
+		printf("%llu\n", (unsigned long long)LZ_BLOCK_SECTORS *
+		       le64_to_cpu(p->super.logical_blocks));
+		ret = EXIT_OK;
 		goto out;
 	}
 	find_root(p);
-	/* Numbers of another version may mean other things, and have not been checked. */
-	if (whats[i].root && p->have_super &&
-	    le32_to_cpu(p->super.version) != LZ_FORMAT_VERSION) {
-		complain(a.path, "format version %u: this tool knows version %u",
-			 le32_to_cpu(p->super.version), LZ_FORMAT_VERSION);
-		goto out;
-	}
-	if (whats[i].root && !p->have_super) {
-		complain(a.path, "no valid superblock in zones 0 and 1");
-		goto out;
-	}
 	if (whats[i].root && !need_root(p))
 		goto out;
 	ret = dump(p, &a);
