@@ -239,6 +239,7 @@ static bool reset_all(struct drive *d)
 		for (k = i; k < i + n; k++) {
 			d->z[k].wp = 0;
 			d->z[k].cond = LZ_COND_EMPTY;
+			d->z[k].torn = false;
 		}
 		i += n ? n : 1;
 	}

@@ -94,6 +94,7 @@ static int do_zone_op(struct drive *d, enum lz_op op, u64 addr)
 		return err;
 	d->z[zone].wp = op == LZ_OP_RESET ? 0 : d->g.zone_cap;
 	d->z[zone].cond = op == LZ_OP_RESET ? LZ_COND_EMPTY : LZ_COND_FULL;
+	d->z[zone].torn = false;
 	d->dirty = true;
 	return 0;
 }
