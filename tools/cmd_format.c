@@ -19,6 +19,8 @@
 #include <uuid/uuid.h>
 #include "lifezone.h"
 
+#define CHUNK	256u	/* blocks read at once where a zone is searched */
+
 struct format_args {
 	const char *path;
 	bool force;
@@ -217,6 +219,58 @@ static bool roots_fit(const struct drive *d)
 	return true;
 }
 
+/* Metadata of a device with @uuid in @zone? What cannot be read is none to anybody. */
+static bool holds_uuid(struct drive *d, const u8 *uuid, u32 zone, char *buf)
+{
+	u32 off, i, n;
+
+	for (off = 0; off < d->g.zone_cap; off += n) {
+		u64 addr = (u64)zone * d->g.zone_blocks + off;
+		bool all;
+
+		n = min(d->g.zone_cap - off, CHUNK);
+		all = drive_read(d, addr, n, buf);
+		for (i = 0; i < n; i++) {
+			struct lz_hdr *h = (void *)(buf + (size_t)i * LZ_BLOCK_SIZE);
+			struct lz_want w = { .uuid = uuid, .addr = addr + i, .index = ~0ull };
+
+			if (!all && !drive_read(d, addr + i, 1, h))
+				continue;
+			w.type = le16_to_cpu(h->type);
+			w.level = le16_to_cpu(h->level);
+			if (w.type == LZ_BT_SUMMARY)
+				w.addr = LZ_NO_ADDR;
+			if (lz_valid(h, &w, NULL, 0))
+				return true;
+		}
+	}
+	return false;
+}
+
+/*
+ * What an earlier device left in zones that cannot be reset is of no harm, as its UUID is
+ * another; unless that was asked for again. Then it would pass for younger than what we write.
+ */
+static bool uuid_fits(struct drive *d, const u8 *uuid)
+{
+	char *buf = lz_alloc_blocks(CHUNK);
+	bool ok = buf;
+	u32 i;
+
+	if (!buf)
+		complain(d->path, "out of memory");
+	for (i = 0; ok && i < d->g.nr_zones; i++) {
+		if (d->z[i].cond != LZ_COND_READONLY || !holds_uuid(d, uuid, i, buf))
+			continue;
+		complain(d->path,
+			 "zone %u is read-only and holds metadata of an earlier device with this UUID (use another)",
+			 i);
+		ok = false;
+	}
+	lz_free_blocks(buf);
+	return ok;
+}
+
 /* Runs of zones that are not empty; what cannot be reset is left to core. */
 static bool reset_all(struct drive *d)
 {
@@ -314,6 +368,8 @@ int cmd_format(int argc, char **argv)
 		goto out;
 	}
 	if (!roots_fit(d))
+		goto out;
+	if (a.have_uuid && !uuid_fits(d, a.si.uuid))
 		goto out;
 	if (!a.force && holds_data(d))
 		goto out;
