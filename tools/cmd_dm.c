@@ -7,6 +7,10 @@
  * of the superblock, so the same drive cannot be started twice under two names;
  * devices made with plain dmsetup are known by their target. Nodes and links
  * come from udev; each change waits on a udev cookie until they are there.
+ *
+ * What udev cannot have in a name libdevmapper "mangles", to \xNN, when a device is made. That is
+ * its name then, for the kernel and in /dev/mapper, and so for us; who asks for a device may
+ * also write it plainly.
  */
 #include <ctype.h>
 #include <libdevmapper.h>
@@ -20,6 +24,7 @@
 
 #define TARGET		"lifezone"
 #define UUID_PREFIX	"LIFEZONE-"
+#define DM_NODES	"/dev/mapper/"
 
 /* --- libdevmapper, quietly --------------------------------------------------------- */
 
@@ -52,6 +57,9 @@ static struct dm_task *new_task(int type, const char *name)
 
 	dm_log_with_errno_init(keep_log);
 	*dm_said = 0;
+	/* Names of devices there are come from the kernel, and mean no others. */
+	dm_set_name_mangling_mode(type == DM_DEVICE_CREATE ? DM_STRING_MANGLING_AUTO :
+				  DM_STRING_MANGLING_NONE);
 	t = dm_task_create(type);
 	if (t && name && !dm_task_set_name(t, name)) {
 		dm_task_destroy(t);
@@ -74,7 +82,8 @@ static bool run_synced(struct dm_task *t)
 }
 
 struct started {
-	char name[DM_NAME_LEN];
+	char name[DM_NAME_LEN];		/* as /dev/mapper has it */
+	char plain[DM_NAME_LEN];
 	char uuid[DM_UUID_LEN];
 	struct dm_info info;
 	char *status;
@@ -85,6 +94,15 @@ static void started_free(struct started *s)
 {
 	free(s->status);
 	free(s->table);
+}
+
+/* The name that @t was run for, without \xNN. */
+static void plain_name(const struct dm_task *t, char *plain, size_t n)
+{
+	char *name = dm_task_get_name_unmangled(t);
+
+	snprintf(plain, n, "%s", name ? name : dm_task_get_name(t));
+	dm_free(name);
 }
 
 /* One device: true if it is one of ours. */
@@ -110,6 +128,7 @@ static bool get_started(const char *name, struct started *s)
 			ours = type && !strcmp(type, TARGET);
 			uuid = dm_task_get_uuid(t);
 			snprintf(s->uuid, sizeof(s->uuid), "%s", uuid ? uuid : "");
+			plain_name(t, s->plain, sizeof(s->plain));
 			if (ours && types[i] == DM_DEVICE_TABLE)
 				s->table = strdup(params ? params : "");
 			else if (ours)
@@ -183,15 +202,17 @@ struct search {
 
 static bool match(struct started *s, void *arg)
 {
+	dev_t dev = makedev(s->info.major, s->info.minor);
 	struct search *w = arg;
+	bool exact = !strcmp(s->name, w->word) ||
+		(w->dev && (drive_of(s->table) == w->dev || dev == w->dev));
 
-	if (strcmp(s->name, w->word) &&
-	    (!w->dev || (drive_of(s->table) != w->dev &&
-			 makedev(s->info.major, s->info.minor) != w->dev)))
+	/* Another may have as its name what this one's only reads as. */
+	if (!exact && (*w->name || strcmp(s->plain, w->word)))
 		return true;
-	w->node = makedev(s->info.major, s->info.minor);
+	w->node = dev;
 	snprintf(w->name, sizeof(w->name), "%s", s->name);
-	return false;
+	return !exact;
 }
 
 /* The name of the started device that @word means; false: it has said why not. */
@@ -203,6 +224,8 @@ static bool find_started(const char *word, struct search *w)
 	w->word = word;
 	if (strchr(word, '/') && !stat(word, &st) && S_ISBLK(st.st_mode))
 		w->dev = st.st_rdev;
+	else if (!strncmp(word, DM_NODES, strlen(DM_NODES)))
+		w->word += strlen(DM_NODES);
 	if (each_started(match, w) < 0)
 		return false;
 	if (!*w->name)
@@ -326,7 +349,8 @@ static const struct argp start_argp = {
 	.parser = parse_start,
 	.args_doc = "DEV [NAME]",
 	.doc = "Make the lifezone device on DEV appear as /dev/mapper/NAME.\n"
-	       "Default NAME: lz- and its label, or the first digits of its UUID.",
+	       "Default NAME: lz- and its label, or the first digits of its UUID where it has none,\n"
+	       "or one that cannot be in a name.",
 };
 
 static const struct argp table_argp = {
@@ -413,8 +437,8 @@ int cmd_start(int argc, char **argv)
 	struct lz_super_info si;
 	struct dm_task *t = NULL;
 	struct search w = { 0 };
+	char *params = NULL, *made;
 	int ret = EXIT_FAIL;
-	char *params = NULL;
 	struct stat st;
 
 	lz_options_default(&a.o);
@@ -438,6 +462,11 @@ int cmd_start(int argc, char **argv)
 	}
 	params = table_params(&a);
 	t = new_task(DM_DEVICE_CREATE, a.name);
+	/* Mangled, a label may be too long. */
+	if (!t && a.name == name && *si.label) {
+		snprintf(name, sizeof(name), "lz-%.8s", uuid);
+		t = new_task(DM_DEVICE_CREATE, name);
+	}
 	if (!params || !t || !dm_task_set_uuid(t, full) ||
 	    !dm_task_add_target(t, 0, si.logical_blocks * LZ_BLOCK_SECTORS, TARGET, params) ||
 	    (a.readonly && !dm_task_set_ro(t)) ||
@@ -450,7 +479,9 @@ int cmd_start(int argc, char **argv)
 			 a.name, dm_why());
 		goto out;
 	}
-	printf("/dev/mapper/%s\n", a.name);
+	made = dm_task_get_name_mangled(t);
+	printf(DM_NODES "%s\n", made ? made : a.name);
+	dm_free(made);
 	ret = EXIT_OK;
 out:
 	if (t)
@@ -625,10 +656,10 @@ static struct json_object *device_json(const struct started *s)
 {
 	struct json_object *o = json_object_new_object();
 	dev_t drive = drive_of(s->table);
-	char node[DM_NAME_LEN + 16], name[100] = "?";
+	char node[sizeof(DM_NODES) + DM_NAME_LEN], name[100] = "?";
 
 	put_str(o, "name", s->name);
-	snprintf(node, sizeof(node), "/dev/mapper/%s", s->name);
+	snprintf(node, sizeof(node), DM_NODES "%s", s->name);
 	put_str(o, "node", node);
 	block_name(drive, name, sizeof(name));
 	snprintf(node, sizeof(node), "/dev/%s", name);
