@@ -121,7 +121,7 @@ static int super_at(struct lz *lz, u32 zone, u32 off, struct lz_super *s, bool q
 int lz_super_read(struct lz *lz, struct lz_super_info *si, bool quiet)
 {
 	struct lz_super *s = lz_alloc_blocks(1);
-	int err = -ENODEV, got;
+	int err = -ENODEV, got, unread = 0;
 	u64 epoch = 0, seq = 0;
 	u32 i, off;
 
@@ -134,6 +134,8 @@ int lz_super_read(struct lz *lz, struct lz_super_info *si, bool quiet)
 				break;
 			if (got == -EUCLEAN && err == -ENODEV)
 				err = got;
+			if (got < 0 && got != -EUCLEAN)
+				unread = got;
 		}
 		if (got < 0 && got != -EUCLEAN && !quiet)
 			lz_say(lz, 'w', "root zone %u cannot be read: error %d", i, got);
@@ -145,6 +147,12 @@ int lz_super_read(struct lz *lz, struct lz_super_info *si, bool quiet)
 		err = 0;
 	}
 	lz_free_blocks(s);
+	/* Whoever formats a device for want of a superblock loses all that is on it. */
+	if (err == -ENODEV && unread) {
+		err = -EIO;
+		if (!quiet)
+			lz_say(lz, 'e', "no superblock can be read");
+	}
 	if (err == -ENODEV && !quiet)
 		lz_say(lz, 'e', "no lifezone superblock: format the device first");
 	if (err == -EUCLEAN && !quiet)

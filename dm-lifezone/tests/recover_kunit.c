@@ -609,7 +609,8 @@ static void recover_probe_refused(struct kunit *test)
 	r->g.nr_zones++;
 	r->zone[0].fail = 1 << LZ_OP_READ;
 	r->zone[1].fail = 1 << LZ_OP_READ;
-	probe_refused(r, -ENODEV, "root zone 0 cannot be read");
+	probe_refused(r, -EIO, "root zone 0 cannot be read");
+	probe_refused(r, -EIO, "no superblock can be read");
 	r->zone[0].fail = 0;
 	r->zone[1].fail = 0;
 	ram_again(r);
