@@ -123,13 +123,10 @@ typedef int (*record_fn)(struct rebuild *b, const struct lz_jrec *r, bool certai
 int rebuild_each_commit(struct rebuild *b, const struct scan_path *p, u32 sure, record_fn fn,
 			void *arg);
 
-/* Blocks of the map, @end not among them. */
-struct limits {
-	u64 from;
-	u64 end;
-};
+/* A leaf that is brought up to date; what else is noted of one is an enum got. */
+#define LEAF_OLDER	0xff
 
-/* What a record says of the map, within @arg, a struct limits, if given. */
+/* What a record says of the map; with @arg, a byte for each leaf, only of those LEAF_OLDER. */
 int rebuild_apply_map(struct rebuild *b, const struct lz_jrec *r, bool certain, void *arg);
 /* What a record says of the map and of zones. */
 int rebuild_apply(struct rebuild *b, const struct lz_jrec *r, bool certain, void *arg);

@@ -148,7 +148,7 @@ int rebuild_each_commit(struct rebuild *b, const struct scan_path *p, u32 sure, 
 
 int rebuild_apply_map(struct rebuild *b, const struct lz_jrec *r, bool certain, void *arg)
 {
-	const struct limits *limits = arg;
+	const u8 *leaf = arg;
 	bool maps = lz_jrec_type(r) == LZ_JR_MAP;
 	u64 lba = lz_jrec_lba(r), n = maps ? lz_jrec_len(r) : lz_jrec_b(r), end, at, addr;
 	int err = 0;
@@ -156,10 +156,12 @@ int rebuild_apply_map(struct rebuild *b, const struct lz_jrec *r, bool certain, 
 	if (!maps && lz_jrec_type(r) != LZ_JR_DISCARD)
 		return 0;
 	end = min_t(u64, lba + n, b->lz->si.logical_blocks);
-	at = limits ? max(lba, limits->from) : lba;
-	end = limits ? min(end, limits->end) : end;
-	for (; at < end && !err; at++) {
-		if (!limits && bit_is(b->unknown, at)) {
+	for (at = lba; at < end && !err; at++) {
+		if (leaf && leaf[at / LZ_NODE_ENTRIES] != LEAF_OLDER) {
+			at = leaf_end(b, at / LZ_NODE_ENTRIES) - 1;
+			continue;
+		}
+		if (!leaf && bit_is(b->unknown, at)) {
 			bit_clear(b->unknown, at);
 			b->nr_unknown--;
 		}

@@ -28,32 +28,42 @@ static int take_leaf(struct rebuild *b, u64 idx, const struct lz_node *n)
 	return err;
 }
 
-/* An older version of it, brought up to the newest root by the journal. */
-static int from_older(struct rebuild *b, u64 idx, struct lz_node *n, bool *ok)
+/*
+ * Older versions of those that @miss, brought up to the newest root by the journal: once for
+ * all that an older root leads to, as a node near the top may be missing, and the journal long.
+ */
+static int from_older(struct rebuild *b, u8 *miss, struct lz_node *n)
 {
-	struct limits limits = { idx * LZ_NODE_ENTRIES, leaf_end(b, idx) };
 	struct scan_path p = {};
+	u64 idx, nr;
 	int err = 0;
-	u64 lba;
-	u32 i;
+	u32 i, k;
 
-	*ok = false;
-	for (i = 0; i < b->s.nr_root && !*ok && !err; i++) {
+	for (i = 0; i < b->s.nr_root && !err; i++) {
 		const struct lz_root *r = b->s.root[i].r;
-		enum got got;
 
-		if (r == b->base)
+		if (r == b->base || !rebuild_journal_between(b, r, &p))
 			continue;
-		got = rebuild_leaf(b, r, &b->lz->map, idx, n);
-		if (got > GOT_LEAF || !rebuild_journal_between(b, r, &p))
-			continue;
-		for (lba = limits.from; lba < limits.end && !err; lba++)
-			err = rebuild_set(b, lba, got == GOT_LEAF ?
-				      le64_to_cpu(n->e[lba - limits.from]) : LZ_NOWHERE);
-		if (!err)
-			err = rebuild_each_commit(b, &p, 0, rebuild_apply_map, &limits);
-		*ok = !err;
-		b->r->tree += limits.end - limits.from;
+		for (idx = 0, nr = 0; idx < b->lz->map.n[0] && !err; idx++) {
+			enum got got = miss[idx] ? rebuild_leaf(b, r, &b->lz->map, idx, n) :
+						   GOT_NO_WAY;
+
+			if (got > GOT_LEAF)
+				continue;
+			for (k = 0; got == GOT_NONE && k < LZ_NODE_ENTRIES; k++)
+				n->e[k] = cpu_to_le64(LZ_NOWHERE);
+			err = take_leaf(b, idx, n);
+			miss[idx] = LEAF_OLDER;
+			nr++;
+		}
+		if (nr && !err)
+			err = rebuild_each_commit(b, &p, 0, rebuild_apply_map, miss);
+		for (idx = 0; idx < b->lz->map.n[0] && nr && !err; idx++) {
+			if (miss[idx] != LEAF_OLDER)
+				continue;
+			miss[idx] = 0;
+			b->r->tree += leaf_end(b, idx) - idx * LZ_NODE_ENTRIES;
+		}
 	}
 	lz_free(p.b);
 	return err;
@@ -124,7 +134,7 @@ static int from_later(struct rebuild *b, u64 idx, struct lz_node *n, bool *ok)
 	u32 i;
 
 	*ok = false;
-	for (i = 0; i < b->s.nr; i++) {
+	for (i = 0; i < b->s.nr && b->s.node > seq; i++) {
 		const struct scan_block *s = &b->s.b[i];
 
 		if (s->type != LZ_BT_NODE || s->level || s->index != idx || s->seq <= seq ||
@@ -141,19 +151,12 @@ static int from_later(struct rebuild *b, u64 idx, struct lz_node *n, bool *ok)
 	return 0;
 }
 
-static int exact_leaf(struct rebuild *b, u64 idx, struct lz_node *n)
+/* One that is not to be had as of the newest root, nor by an older one; @got: why. */
+static int missing_leaf(struct rebuild *b, u64 idx, enum got got, struct lz_node *n)
 {
-	enum got got = rebuild_leaf(b, b->base, &b->lz->map, idx, n);
-	int err;
 	bool ok;
+	int err = from_later(b, idx, n, &ok);
 
-	if (got == GOT_NONE)
-		return 0;
-	if (got == GOT_LEAF)
-		return take_leaf(b, idx, n);
-	err = from_older(b, idx, n, &ok);
-	if (!err && !ok)
-		err = from_later(b, idx, n, &ok);
 	if (err || ok)
 		return err;
 	if (got == GOT_DAMAGE)
@@ -168,6 +171,31 @@ static int exact_leaf(struct rebuild *b, u64 idx, struct lz_node *n)
 	if (got == GOT_DAMAGE)
 		return set_unknown(b, idx);
 	return got == GOT_LEAF ? take_leaf(b, idx, n) : 0;
+}
+
+static int exact_leaves(struct rebuild *b, struct lz_node *n)
+{
+	u64 idx, nr = b->lz->map.n[0], missing = 0;
+	u8 *miss = lz_zalloc_array(nr, 1);
+	int err = miss ? 0 : -ENOMEM;
+
+	for (idx = 0; idx < nr && !err; idx++) {
+		enum got got = rebuild_leaf(b, b->base, &b->lz->map, idx, n);
+
+		if (got == GOT_LEAF)
+			err = take_leaf(b, idx, n);
+		if (got <= GOT_LEAF)
+			continue;
+		miss[idx] = got;
+		missing++;
+	}
+	if (missing && !err)
+		err = from_older(b, miss, n);
+	for (idx = 0; idx < nr && !err; idx++)
+		if (miss[idx])
+			err = missing_leaf(b, idx, miss[idx], n);
+	lz_free(miss);
+	return err;
 }
 
 static int aged_leaf(struct rebuild *b, u64 idx, struct lz_node *n)
@@ -198,8 +226,10 @@ int rebuild_read_map(struct rebuild *b)
 
 	if (b->broken && !err)
 		err = index_newest(b);
-	for (i = 0; i < b->lz->map.n[0] && !err; i++)
-		err = b->broken ? aged_leaf(b, i, n) : exact_leaf(b, i, n);
+	for (i = 0; i < b->lz->map.n[0] && b->broken && !err; i++)
+		err = aged_leaf(b, i, n);
+	if (!b->broken && !err)
+		err = exact_leaves(b, n);
 	lz_free_blocks(n);
 	return err;
 }
