@@ -9,7 +9,8 @@
  * short later, it holds an empty device or nothing: format it again.
  *
  * What libblkid finds is foreign. --force overrides what is found, never that
- * the device is in use.
+ * the device is in use. Where no reset erases it, we do, or the drive would still be
+ * taken for what it was.
  */
 #include <blkid/blkid.h>
 #include <fcntl.h>
@@ -300,6 +301,42 @@ static bool reset_all(struct drive *d)
 	return true;
 }
 
+/* Signatures in conventional zones. What is left in others could not be reset. */
+static bool wipe_conventional(const struct drive *d)
+{
+	blkid_probe pr = blkid_new_probe();
+	/* Signatures are smaller than what direct I/O can write. */
+	int fd = open(d->path, O_RDWR | O_CLOEXEC), ret = -1;
+	const char *at;
+
+	if (!pr || fd < 0 || blkid_probe_set_device(pr, fd, 0, 0))
+		goto out;
+	blkid_probe_enable_superblocks(pr, 1);
+	blkid_probe_enable_partitions(pr, 1);
+	blkid_probe_set_superblocks_flags(pr, BLKID_SUBLKS_MAGIC);
+	blkid_probe_set_partitions_flags(pr, BLKID_PARTS_MAGIC);
+	while (!(ret = blkid_do_probe(pr))) {
+		if (blkid_probe_lookup_value(pr, "SBMAGIC_OFFSET", &at, NULL) &&
+		    blkid_probe_lookup_value(pr, "PTMAGIC_OFFSET", &at, NULL))
+			continue;
+		if (strtoll(at, NULL, 10) < d->base && blkid_do_wipe(pr, false)) {
+			ret = -1;
+			break;
+		}
+	}
+	if (ret > 0 && fsync(fd))
+		ret = -1;
+out:
+	if (ret < 0)
+		complain(d->path, "what its conventional zones hold cannot be erased: %s",
+			 strerror(errno));
+	if (fd >= 0)
+		close(fd);
+	if (pr)
+		blkid_free_probe(pr);
+	return ret > 0;
+}
+
 static void report(const struct format_args *a, const struct drive *d)
 {
 	u64 cap = a->si.logical_blocks << LZ_BLOCK_SHIFT;
@@ -374,6 +411,8 @@ int cmd_format(int argc, char **argv)
 	if (!a.force && holds_data(d))
 		goto out;
 	if (!reset_all(d))
+		goto out;
+	if (a.force && d->nr_conv && !wipe_conventional(d))
 		goto out;
 	err = lz_format(&d->g, &a.si, &drive_ops, d);
 	if (err) {
