@@ -37,6 +37,8 @@ struct started_id {
 
 /* The device that a name, its node or its drive means; false: it has said why not. */
 bool started_find(const char *word, struct started_id *id);
+/* The same of a word without a slash: 1, 0: it is the name of none, -1: it has said why not. */
+int started_named(const char *name, struct started_id *id);
 /* All of them, to be freed; how many, or -1: it has said why. */
 int started_list(struct started_id **list);
 /* Sends a message; NULL, or why it is refused. */

@@ -215,8 +215,8 @@ static bool match(struct started *s, void *arg)
 	return !exact;
 }
 
-/* The name of the started device that @word means; false: it has said why not. */
-static bool find_started(const char *word, struct search *w)
+/* The name of the started device that @word means: 1, 0: none, -1: it has said why not. */
+static int look_for(const char *word, struct search *w)
 {
 	struct stat st;
 
@@ -227,10 +227,24 @@ static bool find_started(const char *word, struct search *w)
 	else if (!strncmp(word, DM_NODES, strlen(DM_NODES)))
 		w->word += strlen(DM_NODES);
 	if (each_started(match, w) < 0)
-		return false;
-	if (!*w->name)
+		return -1;
+	return *w->name ? 1 : 0;
+}
+
+/* The same; false: it has said why not. */
+static bool find_started(const char *word, struct search *w)
+{
+	int found = look_for(word, w);
+
+	if (!found)
 		complain(word, "no started lifezone device (\"lifezone list\" lists them)");
-	return *w->name;
+	return found > 0;
+}
+
+static void search_id(const struct search *w, struct started_id *id)
+{
+	snprintf(id->name, sizeof(id->name), "%s", w->name);
+	id->dev = w->node;
 }
 
 bool started_find(const char *word, struct started_id *id)
@@ -239,9 +253,18 @@ bool started_find(const char *word, struct started_id *id)
 
 	if (!find_started(word, &w))
 		return false;
-	snprintf(id->name, sizeof(id->name), "%s", w.name);
-	id->dev = w.node;
+	search_id(&w, id);
 	return true;
+}
+
+int started_named(const char *name, struct started_id *id)
+{
+	struct search w;
+	int found = look_for(name, &w);
+
+	if (found > 0)
+		search_id(&w, id);
+	return found;
 }
 
 struct id_list {

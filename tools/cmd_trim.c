@@ -134,9 +134,16 @@ static bool find_directory(const char *path, struct watched *w)
 static bool find_watched(const char *word, struct watched *w)
 {
 	struct stat st;
+	int found;
 
 	memset(w, 0, sizeof(*w));
 	w->seen = ~0ull;
+	/* What it means must not depend on the directory one is in. */
+	if (!strchr(word, '/')) {
+		found = started_named(word, &w->id);
+		if (found)
+			return found > 0;
+	}
 	if (!stat(word, &st) && S_ISDIR(st.st_mode))
 		return find_directory(word, w);
 	return started_find(word, &w->id);
