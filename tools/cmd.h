@@ -28,10 +28,12 @@ int check_drive(struct drive *d, struct lz_check_report *r,
 /**
  * struct started_id - a started device
  * @name: of the mapped device
- * @dev: its number
+ * @uuid: its device-mapper UUID, if it has one
+ * @dev: its number, which another may have later
  */
 struct started_id {
 	char name[DM_NAME_LEN];
+	char uuid[DM_UUID_LEN];
 	dev_t dev;
 };
 

@@ -196,9 +196,15 @@ static dev_t drive_of(const char *table)
 struct search {
 	const char *word;	/* a name, a node of the device, or its drive */
 	dev_t dev;
-	char name[DM_NAME_LEN];
-	dev_t node;		/* of the one found */
+	struct started_id id;	/* of the one found; it has a name */
 };
+
+static void set_id(struct started_id *id, const struct started *s)
+{
+	snprintf(id->name, sizeof(id->name), "%s", s->name);
+	snprintf(id->uuid, sizeof(id->uuid), "%s", s->uuid);
+	id->dev = makedev(s->info.major, s->info.minor);
+}
 
 static bool match(struct started *s, void *arg)
 {
@@ -208,10 +214,9 @@ static bool match(struct started *s, void *arg)
 		(w->dev && (drive_of(s->table) == w->dev || dev == w->dev));
 
 	/* Another may have as its name what this one's only reads as. */
-	if (!exact && (*w->name || strcmp(s->plain, w->word)))
+	if (!exact && (*w->id.name || strcmp(s->plain, w->word)))
 		return true;
-	w->node = dev;
-	snprintf(w->name, sizeof(w->name), "%s", s->name);
+	set_id(&w->id, s);
 	return !exact;
 }
 
@@ -228,7 +233,7 @@ static int look_for(const char *word, struct search *w)
 		w->word += strlen(DM_NODES);
 	if (each_started(match, w) < 0)
 		return -1;
-	return *w->name ? 1 : 0;
+	return *w->id.name ? 1 : 0;
 }
 
 /* The same; false: it has said why not. */
@@ -241,19 +246,13 @@ static bool find_started(const char *word, struct search *w)
 	return found > 0;
 }
 
-static void search_id(const struct search *w, struct started_id *id)
-{
-	snprintf(id->name, sizeof(id->name), "%s", w->name);
-	id->dev = w->node;
-}
-
 bool started_find(const char *word, struct started_id *id)
 {
 	struct search w;
 
 	if (!find_started(word, &w))
 		return false;
-	search_id(&w, id);
+	*id = w.id;
 	return true;
 }
 
@@ -262,8 +261,7 @@ int started_named(const char *name, struct started_id *id)
 	struct search w;
 	int found = look_for(name, &w);
 
-	if (found > 0)
-		search_id(&w, id);
+	*id = w.id;
 	return found;
 }
 
@@ -280,8 +278,7 @@ static bool add_id(struct started *s, void *arg)
 	if (!more)
 		return false;
 	l->id = more;
-	snprintf(more[l->n].name, sizeof(more->name), "%s", s->name);
-	more[l->n++].dev = makedev(s->info.major, s->info.minor);
+	set_id(&more[l->n++], s);
 	return true;
 }
 
@@ -428,7 +425,7 @@ static bool match_uuid(struct started *s, void *arg)
 
 	if (strcmp(s->uuid, w->word) && drive_of(s->table) != w->dev)
 		return true;
-	snprintf(w->name, sizeof(w->name), "%s", s->name);
+	set_id(&w->id, s);
 	return false;
 }
 
@@ -479,8 +476,8 @@ int cmd_start(int argc, char **argv)
 	w.dev = stat(a.path, &st) ? 0 : st.st_rdev;
 	if (each_started(match_uuid, &w) < 0)
 		return EXIT_FAIL;
-	if (*w.name) {
-		complain(a.path, "already started as %s", w.name);
+	if (*w.id.name) {
+		complain(a.path, "already started as %s", w.id.name);
 		return EXIT_FAIL;
 	}
 	params = table_params(&a);
@@ -566,7 +563,7 @@ int cmd_stop(int argc, char **argv)
 	parse_args(&stop_argp, "stop", argc, argv, &a);
 	if (!find_started(a.word[0], &w))
 		return EXIT_FAIL;
-	t = new_task(DM_DEVICE_REMOVE, w.name);
+	t = new_task(DM_DEVICE_REMOVE, w.id.name);
 	/* udev and the like open a device for a moment after each change. */
 	if (t && dm_task_retry_remove(t) && run_synced(t))
 		ret = EXIT_OK;
@@ -576,15 +573,15 @@ int cmd_stop(int argc, char **argv)
 		char said[sizeof(dm_said)];
 
 		memcpy(said, dm_said, sizeof(said));
-		if (get_started(w.name, &s)) {
+		if (get_started(w.id.name, &s)) {
 			if (s.info.open_count)
-				complain(w.name, "in use, opened %d times (unmount it first)",
+				complain(w.id.name, "in use, opened %d times (unmount it first)",
 					 s.info.open_count);
 			else
-				complain(w.name, "cannot be stopped: %s", said);
+				complain(w.id.name, "cannot be stopped: %s", said);
 			started_free(&s);
 		} else {
-			complain(w.name, "cannot be stopped: %s", said);
+			complain(w.id.name, "cannot be stopped: %s", said);
 		}
 	}
 	return ret;
@@ -618,10 +615,10 @@ int cmd_set(int argc, char **argv)
 	if (!find_started(a.word[0], &w))
 		return EXIT_FAIL;
 	snprintf(msg, sizeof(msg), "set %s %s", a.word[1], a.word[2]);
-	refused = started_message(w.name, msg);
+	refused = started_message(w.id.name, msg);
 	if (!refused)
 		return EXIT_OK;
-	complain(w.name, "%s cannot be set: %s", a.word[1], refused);
+	complain(w.id.name, "%s cannot be set: %s", a.word[1], refused);
 	return EXIT_FAIL;
 }
 
@@ -749,7 +746,7 @@ int cmd_status(int argc, char **argv)
 	if (a.nr) {
 		if (!find_started(a.word[0], &w))
 			return EXIT_FAIL;
-		show.only = w.name;
+		show.only = w.id.name;
 	}
 	show.out.json = a.json;
 	if (a.json)

@@ -26,12 +26,14 @@
  * struct watched - a device to be trimmed
  * @id: the device
  * @only: the file system meant, or 0: all that are on it
+ * @uuid: of the lifezone device on it, once that is known
  * @seen: how often it had asked when last trimmed
  * @gone: it has been stopped
  */
 struct watched {
 	struct started_id id;
 	dev_t only;
+	char uuid[DM_UUID_LEN];
 	u64 seen;
 	bool gone;
 };
@@ -232,18 +234,28 @@ static bool arm_events(int fd)
 	return false;
 }
 
+/* Numbers are given anew: is it still there, and no other? */
+static bool is_there(struct watched *w)
+{
+	char uuid[DM_UUID_LEN];
+
+	if (!block_text(w->id.dev, "dm/uuid", uuid, sizeof(uuid)) || strcmp(uuid, w->id.uuid))
+		return false;
+	/* What dmsetup made need not have one. This one is not told while it is suspended. */
+	if (!block_text(w->id.dev, "lifezone/uuid", uuid, sizeof(uuid)))
+		return true;
+	if (!*w->uuid)
+		snprintf(w->uuid, sizeof(w->uuid), "%s", uuid);
+	return !strcmp(uuid, w->uuid);
+}
+
 static void look_at(struct trim_args *a, struct watched *w)
 {
-	char name[64];
 	u64 asked;
 
-	if (w->gone)
-		return;
-	if (!attr_u64(w, "trims_wanted", &asked)) {
-		w->gone = !block_name(w->id.dev, name, sizeof(name));
-		return;
-	}
-	if (asked == w->seen)
+	if (!w->gone)
+		w->gone = !is_there(w);
+	if (w->gone || !attr_u64(w, "trims_wanted", &asked) || asked == w->seen)
 		return;
 	w->seen = asked;
 	trim_device(a, w);

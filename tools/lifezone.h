@@ -41,6 +41,8 @@ bool parse_number(const char *s, u64 *v);
 bool read_u64(const char *path, u64 *v);
 /* The same for the attribute @name of a block device. */
 bool block_u64(dev_t dev, const char *name, u64 *v);
+/* The same for a line of text, which may be empty. */
+bool block_text(dev_t dev, const char *name, char *text, size_t n);
 /* The kernel's name of a block device; false: there is none of that number. */
 bool block_name(dev_t dev, char *name, size_t n);
 /* A clock that only goes forward. */

@@ -88,6 +88,22 @@ bool read_u64(const char *path, u64 *v)
 	return ok;
 }
 
+bool block_text(dev_t dev, const char *name, char *text, size_t n)
+{
+	char path[128];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/sys/dev/block/%u:%u/%s", major(dev), minor(dev), name);
+	f = fopen(path, "re");
+	if (!f)
+		return false;
+	if (!fgets(text, n, f))
+		*text = 0;
+	text[strcspn(text, "\n")] = 0;
+	fclose(f);
+	return true;
+}
+
 bool block_u64(dev_t dev, const char *name, u64 *v)
 {
 	char path[128];

@@ -159,8 +159,14 @@ static int dm_ioctl(unsigned int cmd, struct dm_ioctl *io)
 
 	io->version[1] = 48;
 	io->flags &= ~DM_BUFFER_FULL_FLAG;
-	if (cmd == DM_VERSION_CMD || cmd == DM_DEV_ARM_POLL_CMD)
+	if (cmd == DM_VERSION_CMD)
 		return 0;
+	if (cmd == DM_DEV_ARM_POLL_CMD) {
+		/* There is always an event. */
+		said("arm", "");
+		usleep(20000);
+		return 0;
+	}
 	if (cmd == DM_LIST_DEVICES_CMD) {
 		list_mapped(io, m, n);
 		return 0;
