@@ -56,6 +56,22 @@ equal "$(lifezone dump "$d" zones --json | jq length)" 125 "zones"
 equal "$(dd if="$d" bs=1M count=12 iflag=direct status=none | sha256sum)" "$sum" "conventional zones"
 nullb_remove "$d"
 
+note "what is left in them is not found by udev"
+d=$(make_nullb zone_nr_conv=3 zone_capacity=3) || fail "no null_blk"
+printf 'still here' | dd of="$W/text" bs=4096 conv=sync status=none
+for mkfs in 'mkfs.ext4 -q -F DEV 8M' 'mkswap DEV'; do
+	must dd if=/dev/zero of="$d" bs=1M count=12 oflag=direct status=none
+	must ${mkfs//DEV/$d} >/dev/null
+	must dd if="$W/text" of="$d" bs=4096 seek=2600 oflag=direct status=none
+	refused 1 'already holds' format "$d"
+	[ -n "$(blkid -p -o export "$d")" ] || fail "$mkfs: wiped, though refused"
+	must lifezone format --force --quiet "$d"
+	equal "$(blkid -p -o value -s TYPE "$d")" "" "$mkfs: still there"
+	must lz_check "$d"
+	must cmp -n 4096 "$W/text" <(dd if="$d" bs=4096 skip=2600 count=1 iflag=direct status=none)
+done
+nullb_remove "$d"
+
 note "foreign data in sequential zones is overwritten only when forced"
 d=$(make_nullb zone_nr_conv=0) || fail "no null_blk"
 truncate -s 512M "$W/fs"
