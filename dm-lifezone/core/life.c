@@ -35,7 +35,8 @@
  * 2001); to group by measured rates instead of by rules is ours.
  *
  * No locks: all but lz_life_measure() may be called by many at a time. What is lost then
- * is a count or a mark's change.
+ * is a count or a mark's change. The sweep must lose nothing, as a mark that it came to
+ * late would look like one of a block just written: where it is follows from the clock.
  */
 #include "life.h"
 
@@ -84,7 +85,7 @@ struct depths {
 
 static struct ticks now(const struct lz_life *l)
 {
-	u64 clock = READ_ONCE(l->clock);
+	u64 clock = atomic64_read(&l->clock);
 	struct ticks t = {
 		.recent = clock >> (l->shift - LZ_LIFE_SUB_SHIFT),
 		.lasting = clock >> (l->shift + LASTING_SHIFT - LZ_LIFE_SUB_SHIFT),
@@ -158,7 +159,7 @@ static u32 written_depth(u32 depth, u32 from, u32 chance)
 /* Of a block of @d, which is @lba, once it has been written as @class. */
 static struct depths written_depths(const struct lz_life *l, struct depths d, u64 lba, u8 class)
 {
-	u32 chance = (u64)(READ_ONCE(l->clock) * 0x9e3779b97f4a7c15ull + lba) >> 40;
+	u32 chance = (u64)(atomic64_read(&l->clock) * 0x9e3779b97f4a7c15ull + lba) >> 40;
 
 	/* It was written once, when its recent mark says. */
 	if (d.once)
@@ -305,7 +306,7 @@ void lz_life_measure(struct lz_life *l)
 	int row[LZ_LIFE_BINS], column[LZ_LIFE_COLUMNS], mean;
 	u32 i, j;
 
-	WRITE_ONCE(l->due, READ_ONCE(l->clock) + max_t(u64, l->blocks >> PERIOD_SHIFT, 1024));
+	WRITE_ONCE(l->due, atomic64_read(&l->clock) + max_t(u64, l->blocks >> PERIOD_SHIFT, 1024));
 	/* A device being filled says nothing. */
 	if (!add_up(l->written, 0, LZ_LIFE_BINS, 0, LZ_LIFE_COLUMNS))
 		return;
@@ -344,11 +345,31 @@ void lz_life_measure(struct lz_life *l)
 		expect(l, j, mean);
 }
 
-/* Looks at @n more blocks, and keeps them in sight. */
-static void probe(struct lz_life *l, struct ticks t, u32 n)
+static u64 modulo(u64 a, u64 m)
 {
-	u64 at = READ_ONCE(l->probe);
+	return a - div64_u64(a, m) * m;
+}
 
+/**
+ * lz_life_swept - where the sweep over all blocks is
+ * @l: all blocks
+ * @clock: blocks written until then
+ *
+ * Return: the block looked at next.
+ */
+u64 lz_life_swept(const struct lz_life *l, u64 clock)
+{
+	u64 rows = DIV_ROUND_UP(l->blocks, (u64)ROW), at = modulo(clock, l->blocks);
+
+	/* One row is shorter than the others. */
+	if (at >= l->short_end)
+		at += round_up(l->blocks, ROW) - l->blocks;
+	return modulo(at / ROW * (l->stride / ROW), rows) * ROW + at % ROW;
+}
+
+/* Looks at @n more blocks from @at on, and keeps them in sight. */
+static void probe(struct lz_life *l, struct ticks t, u64 at, u32 n)
+{
 	while (n--) {
 		u16 mark = READ_ONCE(l->mark[at]);
 
@@ -366,7 +387,6 @@ static void probe(struct lz_life *l, struct ticks t, u32 n)
 		if (at >= l->blocks)
 			at -= round_up(l->blocks, ROW);
 	}
-	WRITE_ONCE(l->probe, at);
 }
 
 /**
@@ -407,6 +427,7 @@ bool lz_life_write(struct lz_life *l, u64 lba, u32 n, u8 class)
 	struct ticks t = now(l);
 	u16 was = 0, mark, becomes = 0;
 	struct depths d = {};
+	u64 clock;
 	u32 i;
 
 	for (i = 0; i < n; i++) {
@@ -421,8 +442,8 @@ bool lz_life_write(struct lz_life *l, u64 lba, u32 n, u8 class)
 			count(l->written, d, 1);
 		WRITE_ONCE(l->mark[lba + i], becomes);
 	}
-	WRITE_ONCE(l->clock, READ_ONCE(l->clock) + n);
-	probe(l, now(l), n);
+	clock = atomic64_add_return(n, &l->clock) - n;
+	probe(l, now(l), lz_life_swept(l, clock), n);
 	return lz_life_due(l);
 }
 
@@ -589,6 +610,24 @@ int lz_life_zone_rate(const struct lz_life *l, const struct lz_life_mean *mean)
 		       fi * ((SUB - fj) * next[j] + fj * next[j + 1])) / (SUB * SUB) * plain) / 256;
 }
 
+/* What times @a is 1 modulo @m, to which it is prime; by Euclid. */
+static u64 inverse(u64 a, u64 m)
+{
+	s64 x = 0, y = 1, z;
+	u64 r = m, q, rest;
+
+	while (a) {
+		q = div64_u64(r, a);
+		rest = r - q * a;
+		r = a;
+		a = rest;
+		z = x - (s64)q * y;
+		x = y;
+		y = z;
+	}
+	return x < 0 ? m - (u64)-x : (u64)x;
+}
+
 /**
  * lz_life_init - nothing is known of any block
  * @l: all blocks
@@ -614,6 +653,9 @@ int lz_life_init(struct lz_life *l, u64 blocks)
 	while (gcd(stride, rows) != 1)
 		stride++;
 	l->stride = stride % rows * ROW;
+	/* The last row is the (rows - 1) / stride-th. */
+	l->short_end = inverse(stride % rows, rows);
+	l->short_end = (l->short_end ? rows - l->short_end : 0) * ROW + blocks - (rows - 1) * ROW;
 	return 0;
 }
 

@@ -20,8 +20,8 @@
  *	nothing is known of it, or it is not in use; see life.c
  * @clock: blocks written by users
  * @shift: the recent mark's time constant is 2^@shift blocks written
- * @probe: block looked at next
  * @stride: from the blocks looked at in a row to the next ones (blocks)
+ * @short_end: when the row is through that is shorter than the others (blocks looked at)
  * @due: clock at which @rate is to be made anew
  * @seen: blocks looked at, by their marks, in 16ths, old ones fading
  * @written: blocks written or discarded, by their marks before, the same
@@ -33,10 +33,10 @@
 struct lz_life {
 	u64 blocks;
 	u16 *mark;
-	u64 clock;
+	atomic64_t clock;
 	u32 shift;
-	u64 probe;
 	u64 stride;
+	u64 short_end;
 	u64 due;
 	u64 seen[LZ_LIFE_BINS][LZ_LIFE_COLUMNS];
 	u64 written[LZ_LIFE_BINS][LZ_LIFE_COLUMNS];
@@ -74,6 +74,7 @@ struct lz_life_mean {
 int lz_life_init(struct lz_life *l, u64 blocks);
 void lz_life_exit(struct lz_life *l);
 int lz_life_ask(const struct lz_life *l, u64 lba, u32 n, u8 class);
+u64 lz_life_swept(const struct lz_life *l, u64 clock);
 bool lz_life_write(struct lz_life *l, u64 lba, u32 n, u8 class);
 void lz_life_discard(struct lz_life *l, u64 lba, u64 n);
 void lz_life_measure(struct lz_life *l);
@@ -81,7 +82,7 @@ void lz_life_measure(struct lz_life *l);
 /* Is lz_life_measure() to be called? */
 static inline bool lz_life_due(const struct lz_life *l)
 {
-	return READ_ONCE(l->clock) >= READ_ONCE(l->due);
+	return (u64)atomic64_read(&l->clock) >= READ_ONCE(l->due);
 }
 
 bool lz_life_rate(const struct lz_life *l, u64 lba, int *rate);
