@@ -67,7 +67,8 @@ void lz_infer_written(struct lz *lz, u8 class, u64 lba, u32 n)
 /* lz_infer_discarded - users have discarded @n blocks from @lba on. */
 void lz_infer_discarded(struct lz *lz, u64 lba, u64 n)
 {
-	struct lz_life *l = marks(lz);
+	/* Though nobody may want them now: nothing is known of what is not in use. */
+	struct lz_life *l = smp_load_acquire(&lz->life);
 
 	if (l)
 		lz_life_discard(l, lba, n);

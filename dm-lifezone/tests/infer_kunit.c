@@ -288,6 +288,25 @@ static void infer_discards(struct kunit *test)
 	ram_verify(r);
 }
 
+/* Nor of what was discarded while another policy was in use. */
+static void infer_discarded_unasked(struct kunit *test)
+{
+	struct ram *r = device(test, LZ_POLICY_ADAPTIVE, 8);
+	struct lz_options o = r->lz->o;
+	u32 lba;
+	int rate;
+
+	fill(r, LZ_CLASS_NOT_SET);
+	r->lz->o.policy = LZ_POLICY_WLA;
+	r->lz->o.isolation = LZ_ISOLATION_PERSISTENT;
+	r->lz->o.victim = LZ_VICTIM_GREEDY;
+	KUNIT_ASSERT_FALSE(test, lz_wants_rates(&r->lz->o));
+	KUNIT_ASSERT_EQ(test, ram_discard(r, 10, 20), 0);
+	r->lz->o = o;
+	for (lba = 0; lba < 40; lba++)
+		KUNIT_EXPECT_EQ(test, lz_life_rate(r->lz->life, lba, &rate), lba < 10 || lba >= 30);
+}
+
 /* A zone nothing is known of goes by its age. */
 static void infer_zone_rates(struct kunit *test)
 {
@@ -318,6 +337,7 @@ static struct kunit_case infer_cases[] = {
 	KUNIT_CASE(infer_reload),
 	KUNIT_CASE(infer_live),
 	KUNIT_CASE(infer_discards),
+	KUNIT_CASE(infer_discarded_unasked),
 	KUNIT_CASE(infer_zone_rates),
 	{}
 };

@@ -479,7 +479,7 @@ const char *load_wrong(const struct load *l)
 {
 	if (l->kind == TRACE)
 		return trace_wrong(l->trace);
-	return lsm_ended(l->lsm) ? NULL : "more blocks are wanted than there are";
+	return l->lsm && lsm_ended(l->lsm) ? NULL : "more blocks are wanted than there are";
 }
 
 void load_free(struct load *l)

@@ -93,9 +93,14 @@ static void rate_sum(struct sim *s)
 
 static u32 rate_stream(struct sim *s, u32 lba, u32 old)
 {
-	int k = RATE_TOP - (int)floor(log2(load_rate(s->load, lba)));
+	double rate = load_rate(s->load, lba);
+	int k;
 
 	(void)old;
+	/* Whoever's turn it is not does not write. */
+	if (rate <= 0)
+		return RATE_STREAMS - 1;
+	k = RATE_TOP - (int)floor(log2(rate));
 	return k < 0 ? 0 : k < RATE_STREAMS ? k : RATE_STREAMS - 1;
 }
 
