@@ -61,7 +61,8 @@ d=$(make_nullb zone_nr_conv=3 zone_capacity=3) || fail "no null_blk"
 printf 'still here' | dd of="$W/text" bs=4096 conv=sync status=none
 for mkfs in 'mkfs.ext4 -q -F DEV 8M' 'mkswap DEV'; do
 	must dd if=/dev/zero of="$d" bs=1M count=12 oflag=direct status=none
-	must ${mkfs//DEV/$d} >/dev/null
+	read -ra words <<<"${mkfs/DEV/$d}"
+	must "${words[@]}" >/dev/null
 	must dd if="$W/text" of="$d" bs=4096 seek=2600 oflag=direct status=none
 	refused 1 'already holds' format "$d"
 	[ -n "$(blkid -p -o export "$d")" ] || fail "$mkfs: wiped, though refused"
