@@ -597,6 +597,56 @@ static void sim_queue_bins(struct kunit *test)
 	}
 }
 
+/* A zone that is finished goes by what it holds, not by what it held a life ago. */
+static void sim_life_finished(struct kunit *test)
+{
+	struct sim *s = start(test, &sim_adaptive);
+	u32 zone, i, life;
+	int rate[2];
+
+	/* All once, and then one in eight of them over and over. */
+	for (i = 0; i < 20 * BLOCKS; i++)
+		sim_life_user(s, i < BLOCKS ? i : i % (BLOCKS / 8));
+	for (life = 0; life < 2; life++) {
+		zone = sim_open(s, 0);
+		for (i = 0; i < CAP / 2; i++) {
+			s->z[zone].wp++;
+			s->z[zone].valid++;
+			sim_life_wrote(s, life ? BLOCKS / 2 + i : i, zone * CAP + i);
+		}
+		sim_finish(s, zone);
+		rate[life] = sim_life_zone_rate(s, zone);
+		/* The next takes it again. */
+		s->z[zone].wp = 0;
+		s->z[zone].valid = 0;
+		s->z[zone].next = s->free;
+		s->free = zone;
+		s->nr_free++;
+	}
+	KUNIT_EXPECT_GT(test, rate[0], rate[1] + 512);
+}
+
+/* Where a load changes, so does its epoch, with the first write of the new kind. */
+static void sim_switch_epoch(struct kunit *test)
+{
+	const char *why = NULL;
+	struct load *l = load_new("switch", BLOCKS, 1, &why);
+	struct sim_req req;
+	u64 was = 0;
+	u32 i;
+
+	KUNIT_ASSERT_NOT_NULL(test, l);
+	for (i = 0; i < 7 * BLOCKS; i++) {
+		KUNIT_ASSERT_TRUE(test, load_next(l, &req));
+		if (i && !(i % BLOCKS))
+			KUNIT_EXPECT_NE(test, load_epoch(l), was);
+		else if (i && i / BLOCKS % 3 != 2)
+			KUNIT_ASSERT_EQ(test, load_epoch(l), was);
+		was = load_epoch(l);
+	}
+	load_free(l);
+}
+
 /* What is said to come soon does, of loads that are drawn alike for ever: so many writes later. */
 static void sim_load_soon(struct kunit *test)
 {
@@ -641,6 +691,8 @@ static struct kunit_case sim_cases[] = {
 	KUNIT_CASE(sim_caza_files),
 	KUNIT_CASE(sim_queue_pace),
 	KUNIT_CASE(sim_queue_bins),
+	KUNIT_CASE(sim_life_finished),
+	KUNIT_CASE(sim_switch_epoch),
 	{}
 };
 

@@ -54,6 +54,7 @@ static void zone_close(struct sim *s, u32 zone)
 	u32 i;
 
 	z->state = SIM_FULL;
+	sim_life_closed(s, zone);
 	sim_slot_give(s, zone);
 	s->no_victim = false;
 	for (i = 0; i < SIM_STREAMS; i++)

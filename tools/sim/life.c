@@ -13,13 +13,15 @@
  * @l: of all blocks
  * @groups: how many there are
  * @sum: of the zones, as they fill
- * @mean: and once they are full
+ * @mean: and once they are closed
+ * @rated: something is known of it then
  */
 struct sim_life {
 	struct lz_life l;
 	u32 groups;
 	struct lz_life_sum *sum;
 	struct lz_life_mean *mean;
+	bool *rated;
 };
 
 /* Nothing, where nobody asks for lifetimes. */
@@ -36,7 +38,8 @@ int sim_life_init(struct sim *s)
 	a->groups = lz_life_groups(0, s->setup.max_open);
 	a->sum = calloc(s->setup.zones, sizeof(*a->sum));
 	a->mean = calloc(s->setup.zones, sizeof(*a->mean));
-	return a->sum && a->mean ? 0 : -ENOMEM;
+	a->rated = calloc(s->setup.zones, sizeof(*a->rated));
+	return a->sum && a->mean && a->rated ? 0 : -ENOMEM;
 }
 
 void sim_life_exit(struct sim *s)
@@ -48,6 +51,7 @@ void sim_life_exit(struct sim *s)
 	lz_life_exit(&a->l);
 	free(a->sum);
 	free(a->mean);
+	free(a->rated);
 	free(a);
 }
 
@@ -108,7 +112,16 @@ void sim_life_wrote(struct sim *s, u32 lba, u32 addr)
 	if (s->z[zone].wp == 1)
 		sim_life_adopted(s, zone);
 	lz_life_add(&a->l, &a->sum[zone], lba, 1);
-	if (s->z[zone].wp == s->setup.cap)
+}
+
+void sim_life_closed(struct sim *s, u32 zone)
+{
+	struct sim_life *a = s->life;
+
+	if (!a)
+		return;
+	a->rated[zone] = s->z[zone].wp && a->sum[zone].n;
+	if (a->rated[zone])
 		a->mean[zone] = lz_life_mean(&a->sum[zone]);
 }
 
@@ -124,6 +137,6 @@ int sim_life_zone_rate(struct sim *s, u32 zone)
 {
 	struct sim_life *a = s->life;
 
-	return a ? lz_life_zone_rate(&a->l, &a->mean[zone]) :
+	return a && a->rated[zone] ? lz_life_zone_rate(&a->l, &a->mean[zone]) :
 		lz_victim_age_rate(sim_clock(s) - s->z[zone].written, s->setup.blocks);
 }

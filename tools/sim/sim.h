@@ -473,6 +473,7 @@ void sim_life_fetch(const struct sim *s, u32 lba);
 u8 sim_life_moved(struct sim *s, u32 lba, u8 class);
 void sim_life_adopted(struct sim *s, u32 zone);
 void sim_life_wrote(struct sim *s, u32 lba, u32 addr);
+void sim_life_closed(struct sim *s, u32 zone);
 void sim_life_discarded(struct sim *s, u32 lba, u32 n);
 /* The rate at which blocks of a full zone are written, for LZ_VICTIM_MDC. */
 int sim_life_zone_rate(struct sim *s, u32 zone);
