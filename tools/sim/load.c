@@ -119,7 +119,8 @@ u64 load_epoch(const struct load *l)
 	if (l->kind == TENANTS)
 		return tenants_epoch(l->tenants);
 	/* What comes next may be of another kind; this is of that which came last. */
-	return (l->turns && l->at ? (l->at - 1) / l->n << 32 : 0) + (l->kind == MOVING ? l->at / l->period : 0);
+	return (l->turns && l->at ? (l->at - 1) / l->n << 32 : 0) +
+		(l->kind == MOVING ? l->at / l->period : 0);
 }
 
 static bool zipf_init(struct load *l, double theta)
