@@ -7,10 +7,12 @@
 
 # As far as everybody being frozen, and back.
 try() { echo "$1" >/sys/power/state; }
+said() { dmesg | grep -c "no hibernation while devices are active ($1)"; }
 refused() {	# HOW-MANY
+	local n
+	n=$(said "$1")
 	try disk 2>/dev/null && fail "hibernation beneath an active device"
-	dmesg | tail -5 | grep -q "no hibernation while devices are active ($1)" ||
-		fail "not a word of it: $(dmesg | tail -5)"
+	equal "$(said "$1")" $((n + 1)) "lines that say so"
 }
 load() {
 	must fio --name=load --filename=/dev/mapper/lz0 --direct=1 --ioengine=libaio --iodepth=8 \
