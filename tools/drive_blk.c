@@ -25,23 +25,6 @@
 /* Blocks in one command, however many the drive takes. */
 #define MAX_APPEND	256u
 
-static bool queue_attr(dev_t dev, const char *name, char *buf, size_t n)
-{
-	char path[128];
-	FILE *f;
-	bool ok;
-
-	snprintf(path, sizeof(path), "/sys/dev/block/%u:%u/queue/%s", major(dev), minor(dev), name);
-	f = fopen(path, "re");
-	if (!f)
-		return false;
-	ok = fgets(buf, n, f);
-	fclose(f);
-	if (ok)
-		buf[strcspn(buf, "\n")] = 0;
-	return ok;
-}
-
 static u64 queue_number(dev_t dev, const char *name)
 {
 	char path[64];
@@ -215,7 +198,8 @@ static bool blk_open(struct drive *d, unsigned int flags, const struct drive_ima
 		complain(d->path, "%s", strerror(errno));
 		return false;
 	}
-	if (!queue_attr(st.st_rdev, "zoned", zoned, sizeof(zoned)) || !strcmp(zoned, "none")) {
+	if (!block_text(st.st_rdev, "queue/zoned", zoned, sizeof(zoned)) || !*zoned ||
+	    !strcmp(zoned, "none")) {
 		if (!(flags & DRIVE_SILENT))
 			complain(d->path, "not a zoned device (host-managed zones are needed)");
 		return false;

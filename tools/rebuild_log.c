@@ -339,6 +339,7 @@ int rebuild_find_journal(struct rebuild *b)
 		b->broken = true;
 		b->lz->zone[p->zone].suspect = true;
 	}
-	b->broken |= scan_unread(&b->s, p->zone, p->off);
+	if (!b->broken)
+		b->broken = scan_unread(&b->s, p->zone, p->off);
 	return b->broken ? gather_journal(b) : 0;
 }

@@ -218,18 +218,23 @@ static int aged_leaf(struct rebuild *b, u64 idx, struct lz_node *n)
 	return was || got == GOT_DAMAGE ? set_unknown(b, idx) : 0;
 }
 
+static int aged_leaves(struct rebuild *b, struct lz_node *n)
+{
+	int err = index_newest(b);
+	u64 i;
+
+	for (i = 0; i < b->lz->map.n[0] && !err; i++)
+		err = aged_leaf(b, i, n);
+	return err;
+}
+
 int rebuild_read_map(struct rebuild *b)
 {
 	struct lz_node *n = lz_alloc_blocks(1);
-	int err = n ? 0 : -ENOMEM;
-	u64 i;
+	int err = -ENOMEM;
 
-	if (b->broken && !err)
-		err = index_newest(b);
-	for (i = 0; i < b->lz->map.n[0] && b->broken && !err; i++)
-		err = aged_leaf(b, i, n);
-	if (!b->broken && !err)
-		err = exact_leaves(b, n);
+	if (n)
+		err = b->broken ? aged_leaves(b, n) : exact_leaves(b, n);
 	lz_free_blocks(n);
 	return err;
 }

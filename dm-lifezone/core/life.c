@@ -83,6 +83,11 @@ struct depths {
 	bool known;
 };
 
+static u64 modulo(u64 a, u64 m)
+{
+	return a - div64_u64(a, m) * m;
+}
+
 static struct ticks now(const struct lz_life *l)
 {
 	u64 clock = atomic64_read(&l->clock);
@@ -91,7 +96,7 @@ static struct ticks now(const struct lz_life *l)
 		.lasting = clock >> (l->shift + LASTING_SHIFT - LZ_LIFE_SUB_SHIFT),
 	};
 
-	t.low = t.lasting - div_u64(t.lasting, LASTING_MODULO) * LASTING_MODULO;
+	t.low = modulo(t.lasting, LASTING_MODULO);
 	return t;
 }
 
@@ -343,11 +348,6 @@ void lz_life_measure(struct lz_life *l)
 	mean = (int)lz_log2(l->blocks) - mean - (int)(l->shift << 8);
 	for (j = 0; j < LZ_LIFE_ONCE; j++)
 		expect(l, j, mean);
-}
-
-static u64 modulo(u64 a, u64 m)
-{
-	return a - div64_u64(a, m) * m;
 }
 
 /**
@@ -637,7 +637,7 @@ static u64 inverse(u64 a, u64 m)
  */
 int lz_life_init(struct lz_life *l, u64 blocks)
 {
-	u64 rows = DIV_ROUND_UP(blocks, (u64)ROW), stride;
+	u64 rows = DIV_ROUND_UP(blocks, (u64)ROW), stride, before;
 
 	memset(l, 0, sizeof(*l));
 	l->blocks = blocks;
@@ -653,9 +653,9 @@ int lz_life_init(struct lz_life *l, u64 blocks)
 	while (gcd(stride, rows) != 1)
 		stride++;
 	l->stride = stride % rows * ROW;
-	/* The last row is the (rows - 1) / stride-th. */
-	l->short_end = inverse(stride % rows, rows);
-	l->short_end = (l->short_end ? rows - l->short_end : 0) * ROW + blocks - (rows - 1) * ROW;
+	/* The last row is the (rows - 1) / stride-th, modulo rows. */
+	before = modulo(rows - inverse(stride % rows, rows), rows);
+	l->short_end = before * ROW + blocks - (rows - 1) * ROW;
 	return 0;
 }
 

@@ -76,6 +76,16 @@ static void all_durable(struct ram *r)
 		r->zone[i].durable = r->zone[i].wp;
 }
 
+void ram_forget_leaves(struct ram *r)
+{
+	struct lz *lz = r->lz;
+	u64 i;
+
+	for (i = 0; i < lz->map.n[0]; i++)
+		if (lz->leaf[i] && !lz->leaf[i]->busy)
+			lz_leaf_drop(lz, lz->leaf[i]);
+}
+
 void ram_fill_up(struct ram *r, u32 zone)
 {
 	struct ram_zone *z = &r->zone[zone];

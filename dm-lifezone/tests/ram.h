@@ -113,6 +113,8 @@ void ram_check(struct ram *r);
 /* A cut, and after the load all that. */
 void ram_survive(struct ram *r);
 
+/* No leaf of the map that nobody is at stays in memory. */
+void ram_forget_leaves(struct ram *r);
 /* The drive finishes @zone. */
 void ram_fill_up(struct ram *r, u32 zone);
 /* The block at a drive address. */

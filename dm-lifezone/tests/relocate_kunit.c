@@ -338,9 +338,7 @@ static void relocate_searches(struct kunit *test)
 	for (i = 2; i < r->g.nr_zones; i++)
 		lz->zone[i].flags |= lz->zone[i].state == LZ_ZS_FULL ? LZ_ZF_SCAN : 0;
 	lz->max_cached = 2 * LZ_MERGE_WINDOW;
-	for (i = 0; i < leaves; i++)
-		if (lz->leaf[i] && !lz->leaf[i]->busy)
-			lz_leaf_drop(lz, lz->leaf[i]);
+	ram_forget_leaves(r);
 	while (lz_free_for(lz, true) > lz->si.gc_zones + 2)
 		lz_zone_take_free(lz, false)->state = LZ_ZS_ROOT;
 	slow_ops = ram_ops;

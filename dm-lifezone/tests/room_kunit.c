@@ -156,17 +156,38 @@ static struct ram *device_with_garbage(struct kunit *test, u32 *state)
 	return r;
 }
 
+/* Overwrites some of it, until that fails. */
+static int overwrite(struct ram *r, u32 *state)
+{
+	u32 all = r->si.logical_blocks, i;
+	int err = 0;
+
+	for (i = 0; i < 20 * r->g.zone_cap && !err; i++)
+		err = ram_write(r, LZ_CLASS_LONG, ram_random(state, all), 1);
+	return err;
+}
+
+/* That, with no zone that GC could get, until no space is left. */
+static struct ram *device_without_room(struct kunit *test, u32 *state)
+{
+	struct ram *r = device_with_garbage(test, state);
+
+	while (r->lz->nr_free > 2)
+		lz_zone_take_free(r->lz, false)->state = LZ_ZS_ROOT;
+	KUNIT_ASSERT_EQ(test, lz_zones_lost(r->lz), 0u);
+	KUNIT_ASSERT_EQ(test, overwrite(r, state), -ENOSPC);
+	return r;
+}
+
 /* GC's own zones are gone, and there is garbage: it gets what the log does not need. */
 static void lent(struct kunit *test, u8 gone)
 {
-	u32 state = 3, all, i;
+	u32 state = 3;
 	struct ram *r = device_with_garbage(test, &state);
 
-	all = r->si.logical_blocks;
 	while (lz_free_for(r->lz, true))
 		lz_zone_take_free(r->lz, false)->state = gone;
-	for (i = 0; i < 20 * r->g.zone_cap; i++)
-		KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_LONG, ram_random(&state, all), 1), 0);
+	KUNIT_ASSERT_EQ(test, overwrite(r, &state), 0);
 	KUNIT_EXPECT_PTR_EQ(test, strstr(r->said, "no space"), NULL);
 	KUNIT_EXPECT_EQ(test, r->lz->lent, 0u);
 	ram_verify(r);
@@ -186,42 +207,26 @@ static void room_lent_none_failed(struct kunit *test)
 /* Nor does the log have any to spare: an error, not writers that hang, until some is freed. */
 static void room_none_to_lend(struct kunit *test)
 {
-	u32 state = 3, all, i;
-	struct ram *r = device_with_garbage(test, &state);
-	struct lz *lz = r->lz;
-	int err = 0;
+	u32 state = 3;
+	struct ram *r = device_without_room(test, &state);
 
-	all = r->si.logical_blocks;
-	while (lz->nr_free > 2)
-		lz_zone_take_free(lz, false)->state = LZ_ZS_ROOT;
-	KUNIT_ASSERT_EQ(test, lz_zones_lost(lz), 0u);
-	for (i = 0; i < 20 * r->g.zone_cap && !err; i++)
-		err = ram_write(r, LZ_CLASS_LONG, ram_random(&state, all), 1);
-	KUNIT_EXPECT_EQ(test, err, -ENOSPC);
 	KUNIT_EXPECT_TRUE(test, strstr(r->said, "no space"));
 	expect_mode(r, LZ_MODE_RW);
 	ram_verify(r);
-	KUNIT_ASSERT_EQ(test, ram_discard(r, 0, all), 0);
+	KUNIT_ASSERT_EQ(test, ram_discard(r, 0, r->si.logical_blocks), 0);
 	KUNIT_EXPECT_EQ(test, ram_write(r, LZ_CLASS_LONG, 0, 1), 0);
 }
 
 /* What is discarded then may be GC's own victim: it does not keep it. */
 static void room_victim_freed(struct kunit *test)
 {
-	u32 state = 3, all, i, zone;
-	struct ram *r = device_with_garbage(test, &state);
+	u32 state = 3, i, zone;
+	struct ram *r = device_without_room(test, &state);
 	struct lz *lz = r->lz;
-	int err = 0;
 
-	all = r->si.logical_blocks;
-	while (lz->nr_free > 2)
-		lz_zone_take_free(lz, false)->state = LZ_ZS_ROOT;
-	for (i = 0; i < 20 * r->g.zone_cap && !err; i++)
-		err = ram_write(r, LZ_CLASS_LONG, ram_random(&state, all), 1);
-	KUNIT_ASSERT_EQ(test, err, -ENOSPC);
 	KUNIT_ASSERT_NE(test, lz->gc.state, LZ_GC_IDLE);
 	zone = lz->gc.victim;
-	for (i = 0; i < all; i++)
+	for (i = 0; i < r->si.logical_blocks; i++)
 		if (lz_addr_zone(lz, lz_map_get(lz, i)) == zone)
 			KUNIT_ASSERT_EQ(test, ram_discard(r, i, 1), 0);
 	KUNIT_ASSERT_EQ(test, ram_checkpoint(r), 0);
@@ -235,14 +240,12 @@ static void room_victim_freed(struct kunit *test)
 /* What checkpoints strive to keep free for the log is enough to lend of. */
 static void room_lent_by_goal(struct kunit *test)
 {
-	u32 state = 3, all, i;
+	u32 state = 3;
 	struct ram *r = device_with_garbage(test, &state);
 
-	all = r->si.logical_blocks;
 	while (lz_log_free(r->lz) >= lz_log_worst(r->lz) + 4 * r->g.zone_cap)
 		lz_zone_take_free(r->lz, false)->state = LZ_ZS_ROOT;
-	for (i = 0; i < 20 * r->g.zone_cap; i++)
-		KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_LONG, ram_random(&state, all), 1), 0);
+	KUNIT_ASSERT_EQ(test, overwrite(r, &state), 0);
 	KUNIT_EXPECT_PTR_EQ(test, strstr(r->said, "no space"), NULL);
 	ram_verify(r);
 }

@@ -271,9 +271,7 @@ static void memory_not_space(struct kunit *test)
 		err = ram_write(r, LZ_CLASS_LONG, i, 1);
 	KUNIT_ASSERT_EQ(test, err, -EAGAIN);
 	r->hold = false;
-	for (i = 0; i < lz->map.n[0]; i++)
-		if (lz->leaf[i] && !lz->leaf[i]->busy)
-			lz_leaf_drop(lz, lz->leaf[i]);
+	ram_forget_leaves(r);
 	/* What memory is kept back has just gone to a reader, who is yet to look at it. */
 	ops.submit = submit;
 	lz->ops = &ops;
