@@ -275,7 +275,7 @@ cut_rounds() {
 	stop_udev
 	# What nobody syncs is to be on its way, too.
 	echo 20 | tee /proc/sys/vm/dirty_{writeback,expire}_centisecs >/dev/null
-	! slow_kernel || hung=180
+	! slow_kernel || { hung=180; export LZ_TEST_CUTS=${LZ_TEST_CUTS:-20}; }
 	LZ_TEST_HUNG=$hung python3 -B tests/vm/cut.py "$@" "$MNT"
 	status=$?
 	/lib/systemd/systemd-udevd --daemon 2>/dev/null
