@@ -275,11 +275,14 @@ static bool merge_one(struct lz *lz, u64 leaf)
 	return true;
 }
 
+#define LOOK_LEAVES	4096u	/* at a time: others wait for the machine */
+
 static bool merge_next(struct lz *lz, u64 *leaf)
 {
 	struct lz_ckpt *k = &lz->ckpt;
+	u64 end = min(k->next_leaf + LOOK_LEAVES, lz->map.n[0]);
 
-	for (; k->next_leaf < lz->map.n[0]; k->next_leaf++) {
+	for (; k->next_leaf < end; k->next_leaf++) {
 		u64 a = lz->map.addr[0][k->next_leaf];
 
 		if (k->head[k->next_leaf] == LZ_NONE) {
@@ -304,6 +307,7 @@ static bool merge_next(struct lz *lz, u64 *leaf)
 static bool merge_step(struct lz *lz)
 {
 	struct lz_ckpt *k = &lz->ckpt;
+	u64 from = k->next_leaf;
 	bool pending = false;
 	u32 i;
 
@@ -318,6 +322,7 @@ static bool merge_step(struct lz *lz)
 		}
 		pending |= s->used;
 	}
+	lz->progress |= k->next_leaf != from;
 	if (pending || k->next_leaf < lz->map.n[0])
 		return false;
 	lz_nodes_flush(lz);

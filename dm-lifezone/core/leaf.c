@@ -56,24 +56,31 @@ void lz_leaf_drop(struct lz *lz, struct lz_cached *c)
 		lz->leaf_spare = c;
 }
 
-/* Drops one that nobody uses, nor is about to: what came of late is left to who had it read. */
+#define DROP_TRIES	4096u	/* leaves looked at */
+
+/*
+ * Drops one that nobody uses, nor is about to: what came of late is left to who had it read.
+ * Others wait for the machine meanwhile, so where the first have all been looked at, of the
+ * next the first goes.
+ */
 static bool drop_one(struct lz *lz)
 {
 	u64 by = lz->ops->now(lz->ctx);
-	u32 tries = 2 * lz->nr_cached;
+	u32 tries = min(2 * lz->nr_cached, DROP_TRIES), second = tries / 2;
 
 	/* Nobody but the machine wants any. */
 	if (!lz->loading && !READ_ONCE(lz->stopping))
 		by -= min_t(u64, by, LZ_LEAF_HOLD_MS * 1000000ull);
 	while (tries--) {
 		struct lz_cached *c = list_first_entry(&lz->lru, struct lz_cached, lru);
+		bool wanted = c->referenced && tries >= second;
 
-		if (!c->referenced && !c->busy && c->state != LZ_LEAF_LOADING &&
+		c->seen |= c->referenced;
+		if (!wanted && !c->busy && c->state != LZ_LEAF_LOADING &&
 		    (c->seen || c->came <= by)) {
 			lz_leaf_drop(lz, c);
 			return true;
 		}
-		c->seen |= c->referenced;
 		c->referenced = 0;
 		list_move_tail(&c->lru, &lz->lru);
 	}
@@ -284,6 +291,9 @@ int lz_leaf_init(struct lz *lz)
 		return -ENOMEM;
 	for (i = 0; i < LZ_NR_LEAF_LOCKS; i++)
 		spin_lock_init(&lz->leaf_lock[i]);
+	/* All of it, if that does not take more than a quarter of the memory there is. */
+	if (!room && n + 1 > lz_ram_blocks() / 4)
+		room = lz_ram_blocks() / 4;
 	lz->max_cached = min_t(u64, 1u << 31, room ? max_t(u64, room, 2 * LZ_MERGE_WINDOW) : n + 1);
 	return 0;
 }

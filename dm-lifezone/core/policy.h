@@ -61,7 +61,7 @@ enum lz_victim {
  * @isolation: where GC puts what it moves
  * @victim: which zone GC takes
  * @max_open: zone budget (zones), 0: the drive's own limit; fixed at load
- * @map_cache_mb: RAM for map leaves (MiB), 0: as much as the map needs
+ * @map_cache_mb: RAM for map leaves (MiB), 0: as much as the map needs, at most a quarter
  * @commit_ms: longest time completed writes stay unjournalled (ms)
  */
 struct lz_options {

@@ -24,6 +24,7 @@
 #include <linux/log2.h>
 #include <linux/math64.h>
 #include <linux/minmax.h>
+#include <linux/mm.h>
 #include <linux/overflow.h>
 #include <linux/percpu_counter.h>
 #include <linux/prefetch.h>
@@ -42,14 +43,18 @@
  * others' memory; core does not count on it.
  */
 #define lz_alloc_blocks(n)	vzalloc(array_size(n, 4096))
-/* The same, and core counts on it. */
-#define lz_zalloc_blocks(n)	lz_alloc_blocks(n)
+/* The same, and core counts on it. May be gigabytes: nobody is killed for these. */
+#define lz_zalloc_blocks(n)	\
+	__vmalloc(array_size(n, 4096), \
+		  GFP_KERNEL | __GFP_ZERO | __GFP_RETRY_MAYFAIL | __GFP_NOWARN)
 #define lz_free_blocks(p)	vfree(p)
 /* In the machine: must not wait on our own I/O, and rather fail than wait for long. */
 #define LZ_GFP_MACHINE		(GFP_NOIO | __GFP_NORETRY | __GFP_NOMEMALLOC | __GFP_NOWARN)
 #define lz_alloc_page()		((void *)__get_free_page(LZ_GFP_MACHINE))
 #define lz_free_page(p)		free_page((unsigned long)(p))
 #define lz_zalloc_small(n)	kzalloc(n, LZ_GFP_MACHINE)
+/* Memory there is, of anybody's (blocks). */
+#define lz_ram_blocks()		((u64)totalram_pages() << (PAGE_SHIFT - 12))
 
 typedef struct percpu_counter lz_count_t;
 #define LZ_COUNT_BATCH		4096

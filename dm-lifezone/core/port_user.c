@@ -7,6 +7,8 @@
  */
 #include "port.h"
 
+u64 lz_user_ram = ~0ull;
+
 #define CRC32C_POLY	0x82f63b78u	/* Castagnoli's, bits reversed */
 
 static u32 crc_table[8][256];

@@ -25,9 +25,9 @@ void *lz_grow(void *old, u32 *max, u32 need, size_t size)
 
 	if (old && need <= *max)
 		return old;
-	while (n < need)
+	while (n < need && n < 1u << 31)
 		n *= 2;
-	p = lz_zalloc_array(n, size);
+	p = n < need ? NULL : lz_zalloc_array(n, size);
 	if (p && old)
 		memcpy(p, old, *max * size);
 	lz_free(old);

@@ -143,7 +143,7 @@ static void aside_done(struct lz *lz, struct lz_cmd *cmd)
 }
 
 /* Not reset, not full: the drive counts it as open until it is finished. */
-static void finish_open(struct lz *lz, struct lz_cmd *cmd)
+static void finish_aside(struct lz *lz, struct lz_cmd *cmd)
 {
 	struct lz_zone *z = cmd->priv;
 
@@ -178,7 +178,7 @@ static void reset_done(struct lz *lz, struct lz_cmd *cmd)
 		spin_unlock_irqrestore(&lz->place_lock, flags);
 		lz->ops->event(lz->ctx, LZ_EV_ZONE_ASIDE, lz_zone_nr(lz, z));
 		if (z->open)
-			finish_open(lz, cmd);
+			finish_aside(lz, cmd);
 		else
 			reset_over(lz, cmd);
 		return;

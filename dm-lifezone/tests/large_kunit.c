@@ -248,6 +248,7 @@ static void large_replayed_once(struct kunit *test)
  * @out: and ended
  * @seed: of what is read next
  * @served: reads of users that have ended
+ * @one: each of them
  */
 struct readers {
 	struct lz_ops ops;
@@ -344,6 +345,33 @@ static void large_many_readers(struct kunit *test)
 		KUNIT_EXPECT_TRUE(test, m->one[i].x.called);
 }
 
+/* Where all leaves are in use one has to go all the same, and not all are looked at for that. */
+static void large_all_wanted(struct kunit *test)
+{
+	struct ram *r = large(test, 1400, 2048, 2000);
+	u32 spared = 0, i, n = r->lz->map.n[0];
+	struct lz_cached *c;
+
+	ram_stop(r);
+	r->o.map_cache_mb = 17;
+	ram_again(r);
+	KUNIT_ASSERT_GT(test, n, r->lz->max_cached);
+	rewrite(r, 1);
+	KUNIT_ASSERT_EQ(test, ram_checkpoint(r), 0);
+	KUNIT_ASSERT_EQ(test, r->lz->nr_cached, r->lz->max_cached);
+	list_for_each_entry(c, &r->lz->lru, lru)
+		c->referenced = 1;
+	for (i = 0; r->lz->leaf[i]; i++)
+		;
+	r->now += 1000000000;
+	KUNIT_EXPECT_EQ(test, ram_read(r, i * LZ_NODE_ENTRIES), 1u);
+	KUNIT_EXPECT_NOT_NULL(test, r->lz->leaf[i]);
+	KUNIT_EXPECT_EQ(test, r->lz->nr_cached, r->lz->max_cached);
+	list_for_each_entry(c, &r->lz->lru, lru)
+		spared += c->referenced;
+	KUNIT_EXPECT_GE(test, spared, r->lz->max_cached - 4096);
+}
+
 static struct kunit_case large_cases[] = {
 	KUNIT_CASE_SLOW(large_map),
 	KUNIT_CASE_SLOW(large_zone_table),
@@ -354,6 +382,7 @@ static struct kunit_case large_cases[] = {
 	KUNIT_CASE_SLOW(large_summaries),
 	KUNIT_CASE_SLOW(large_replayed_once),
 	KUNIT_CASE_SLOW(large_many_readers),
+	KUNIT_CASE_SLOW(large_all_wanted),
 	{}
 };
 

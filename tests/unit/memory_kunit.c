@@ -289,6 +289,29 @@ static void memory_not_space(struct kunit *test)
 	lz->ops = &ram_ops;
 }
 
+/* Others need memory, too: by default the map has no more than a quarter of it. */
+static void memory_quarter(struct kunit *test)
+{
+	struct ram *r = ram_sized(test, 1400, 8, 128, 120);
+	u64 was = lz_user_ram, n;
+
+	KUNIT_ASSERT_EQ(test, ram_format(r), 0);
+	KUNIT_ASSERT_EQ(test, ram_load(r, 0), 0);
+	n = r->lz->map.n[0] + 1;
+	KUNIT_EXPECT_EQ(test, (u64)r->lz->max_cached, n);
+	ram_stop(r);
+	lz_user_ram = 4 * 2 * LZ_MERGE_WINDOW;
+	KUNIT_ASSERT_GT(test, n, lz_user_ram / 4);
+	KUNIT_ASSERT_EQ(test, ram_load(r, 0), 0);
+	KUNIT_EXPECT_EQ(test, (u64)r->lz->max_cached, lz_user_ram / 4);
+	ram_verify(r);
+	ram_stop(r);
+	r->o.map_cache_mb = 1;
+	KUNIT_ASSERT_EQ(test, ram_load(r, 0), 0);
+	KUNIT_EXPECT_EQ(test, r->lz->max_cached, 256u);
+	lz_user_ram = was;
+}
+
 static void say_nothing(void *ctx, const char *line)
 {
 }
@@ -326,6 +349,7 @@ static struct kunit_case memory_cases[] = {
 	KUNIT_CASE(memory_probe),
 	KUNIT_CASE(memory_options),
 	KUNIT_CASE(memory_not_space),
+	KUNIT_CASE(memory_quarter),
 	KUNIT_CASE(memory_check),
 	{}
 };
