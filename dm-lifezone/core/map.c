@@ -545,6 +545,11 @@ int lz_discard(struct lz *lz, u64 lba, u64 nblocks)
 		return err;
 	lz_infer_discarded(lz, lba, nblocks);
 	WRITE_ONCE(lz->gc.no_victim, false);
+	/* GC may have something to clean now: only if it has not, writers are told again. */
+	if (unlikely(READ_ONCE(lz->spent))) {
+		WRITE_ONCE(lz->spent, false);
+		lz_kick(lz);
+	}
 	lz_count(lz, LZ_ST_DISCARDS, nblocks);
 	return 0;
 }

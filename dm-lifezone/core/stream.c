@@ -251,6 +251,8 @@ void lz_meta_release(struct lz *lz)
 			spin_unlock_irqrestore(&lz->place_lock, flags);
 			continue;
 		}
+		/* Of an earlier life there may still be a reader, about to look again. */
+		WRITE_ONCE(z->draining, true);
 		spin_lock_irqsave(&lz->list_lock, flags);
 		z->listed = true;
 		list_add_tail(&z->list, &lz->ready);

@@ -289,6 +289,45 @@ static void room_ends_spoiled(struct kunit *test)
 	ram_check(r);
 }
 
+/* What a discard leaves behind GC may clean: whether there is no space is asked again. */
+static void room_discard_asks(struct kunit *test)
+{
+	struct ram *r = device(test);
+	struct lz_write w;
+	u32 i = 0;
+
+	while (!ram_write(r, LZ_CLASS_LONG, i++, 1))
+		;
+	r->lz->spent = true;
+	KUNIT_EXPECT_EQ(test, lz_write_begin(r->lz, LZ_CLASS_LONG, 0, 1, &w), -ENOSPC);
+	KUNIT_EXPECT_EQ(test, lz_discard(r->lz, 5, 1), 0);
+	KUNIT_EXPECT_EQ(test, lz_write_begin(r->lz, LZ_CLASS_LONG, 0, 1, &w), -EAGAIN);
+}
+
+/* A zone of the log that waits for who looked for data in it, in an earlier life. */
+static void room_log_zone_read(struct kunit *test)
+{
+	struct ram *r = ram_device(test, 40, 8);
+	struct lz *lz = r->lz;
+	struct lz_read rd = {};
+	struct waiting x;
+	u32 i;
+
+	for (i = 0; i < r->g.zone_cap; i++)
+		KUNIT_ASSERT_TRUE(test, commit(r, &x));
+	for (i = 0; i < r->g.nr_zones; i++)
+		atomic_add(lz->zone[i].state == LZ_ZS_META, &lz->zone[i].readers);
+	KUNIT_ASSERT_EQ(test, ram_checkpoint(r), 0);
+	KUNIT_ASSERT_FALSE(test, list_empty(&lz->ready));
+	i = lz_zone_nr(lz, list_first_entry(&lz->ready, struct lz_zone, list));
+	rd.addr = lz_zone_addr(lz, i, 0);
+	lz->kicked = false;
+	lz_read_end(lz, &rd);
+	KUNIT_EXPECT_TRUE(test, lz->kicked);
+	ram_pump(r);
+	KUNIT_EXPECT_EQ(test, lz->zone[i].state, (u8)LZ_ZS_FREE);
+}
+
 static struct kunit_case room_cases[] = {
 	KUNIT_CASE(room_waits_for_reader),
 	KUNIT_CASE(room_waits_not_for_gc),
@@ -300,6 +339,8 @@ static struct kunit_case room_cases[] = {
 	KUNIT_CASE(room_victim_freed),
 	KUNIT_CASE(room_lent_by_goal),
 	KUNIT_CASE(room_ends_spoiled),
+	KUNIT_CASE(room_discard_asks),
+	KUNIT_CASE(room_log_zone_read),
 	{}
 };
 
