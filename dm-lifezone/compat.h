@@ -12,16 +12,6 @@
 
 #define LZ_KERNEL_SINCE(a, b)	(KERNEL_VERSION(a, b, 0) <= LINUX_VERSION_CODE)
 
-/* 6.16: .prepare_ioctl is told the ioctl and may have it forwarded. */
-#if LZ_KERNEL_SINCE(6, 16)
-#define LZ_PREPARE_IOCTL_ARGS						\
-	struct dm_target *ti, struct block_device **bdev,		\
-	unsigned int cmd, unsigned long arg, bool *forward
-#else
-#define LZ_PREPARE_IOCTL_ARGS						\
-	struct dm_target *ti, struct block_device **bdev
-#endif
-
 /* Limits that a device which is not zoned must not have. */
 static inline void lz_clear_zoned_limits(struct queue_limits *limits)
 {

@@ -4,15 +4,17 @@
  *
  * A hibernating kernel copies its memory and runs on until the copy is stored. Users are
  * frozen by then, but GC and zone resets need none: when the copy wakes up, its map would
- * lead to zones that were reset since. Core cannot be frozen as users are, as file
- * systems wait for it while they are. So hibernation is refused while a device is
- * active, and a device while the machine hibernates. Sleep is not: memory stays.
+ * lead to zones that were reset since. So would that of a suspended device which the
+ * kernel that fetched the copy had started meanwhile. Core cannot be frozen as users are,
+ * as file systems wait for it while they are. So hibernation is refused as long as there
+ * is a device with a map, and a device while the machine hibernates. Sleep is not: memory
+ * stays.
  */
 #include <linux/suspend.h>
 #include "shell.h"
 
 static DEFINE_MUTEX(lz_hibernate_lock);
-static unsigned int lz_active;		/* devices that write (lz_hibernate_lock) */
+static unsigned int lz_active;		/* devices that may write (lz_hibernate_lock) */
 static bool lz_hibernating;		/* likewise */
 
 /**
@@ -49,7 +51,7 @@ static int lz_hibernate_notify(struct notifier_block *nb, unsigned long action, 
 
 	mutex_lock(&lz_hibernate_lock);
 	if (action == PM_HIBERNATION_PREPARE && lz_active) {
-		DMERR("no hibernation while devices are active (%u): remove or suspend them first",
+		DMERR("no hibernation while there are devices (%u): remove them first",
 		      lz_active);
 		r = -EBUSY;
 	} else if (action == PM_HIBERNATION_PREPARE) {

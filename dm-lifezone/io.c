@@ -43,7 +43,7 @@
  * waits, but not its submitter. The flag goes down with what the submitter
  * sends. Where a busy drive turns away a whole read, that ends so; a part keeps
  * its reservation or its zone and is sent again without the flag, by a work item
- * on the machine's queue: that one never waits but for the drive.
+ * with a queue of its own: that one never waits but for the drive.
  */
 #include "shell.h"
 
@@ -120,6 +120,34 @@ static inline u8 lz_bio_class(const struct bio *bio)
 	return hint <= LZ_CLASS_EXTREME ? hint : LZ_CLASS_NOT_SET;
 }
 
+/* --- beginning --------------------------------------------------------------- */
+
+/* The whole bio as one part, nothing sent. */
+static inline struct lz_part *lz_bio_begin(struct lz_bio *lb, struct bio *bio)
+{
+	struct lz_part *part = &lb->first;
+
+	lb->status = BLK_STS_OK;
+	atomic_set(&lb->parts, 1);
+	part->lb = lb;
+	part->lba = lz_bio_lba(bio);
+	part->rest = bio->bi_iter;
+	part->tries = 0;
+	bio_init(&part->bio, NULL, bio->bi_io_vec, 0, 0);
+	return part;
+}
+
+static void lz_part_wait(struct lz_target *lt, struct lz_part *part)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&lt->wait_lock, flags);
+	bio_list_add(&lt->waiting, &part->bio);
+	/* Who takes it from there may end it, and with it the target. */
+	queue_work(lt->io_wq, &lt->io_work);
+	spin_unlock_irqrestore(&lt->wait_lock, flags);
+}
+
 /* --- ending ------------------------------------------------------------------ */
 
 static void lz_bio_flushed(struct lz_waiter *w, int err)
@@ -155,6 +183,11 @@ static void lz_bio_done(struct lz_bio *lb)
 		lz_bio_flush(lb);
 		return;
 	}
+	/* The suspend that was to have it requeued was given up: dm would fail it. */
+	if (unlikely(lb->status == BLK_STS_DM_REQUEUE) && !dm_noflush_suspending(lb->lt->ti)) {
+		lz_part_wait(lb->lt, lz_bio_begin(lb, bio));
+		return;
+	}
 	bio->bi_status = lb->status;
 	bio_endio(bio);
 }
@@ -180,17 +213,6 @@ static inline void lz_part_done(struct lz_part *part, blk_status_t status)
 
 /* --- writing ------------------------------------------------------------------ */
 
-static void lz_part_wait(struct lz_target *lt, struct lz_part *part)
-{
-	unsigned long flags;
-
-	spin_lock_irqsave(&lt->wait_lock, flags);
-	bio_list_add(&lt->waiting, &part->bio);
-	/* Who takes it from there may end it, and with it the target. */
-	queue_work(lt->io_wq, &lt->io_work);
-	spin_unlock_irqrestore(&lt->wait_lock, flags);
-}
-
 /* The drive was too busy for a piece that may not wait; it has its reservation or run. */
 static void lz_part_busy(struct lz_target *lt, struct lz_part *part)
 {
@@ -198,8 +220,11 @@ static void lz_part_busy(struct lz_target *lt, struct lz_part *part)
 
 	spin_lock_irqsave(&lt->wait_lock, flags);
 	bio_list_add(&lt->busy, &part->bio);
-	/* Not by the worker, which may be waiting for the memory that this part has. */
-	queue_work(lt->machine_wq, &lt->busy_work);
+	/*
+	 * Not by the worker, which may be waiting for the memory that this part has, nor in
+	 * the machine's queue: what a control group has used up may have it wait for long.
+	 */
+	queue_work(lt->busy_wq, &lt->busy_work);
 	spin_unlock_irqrestore(&lt->wait_lock, flags);
 }
 
@@ -397,21 +422,6 @@ static int lz_write_send(struct lz_target *lt, struct lz_part **pp, struct bio *
 			return 0;
 		*pp = part = next;
 	}
-}
-
-/* The whole bio as one part, nothing sent. */
-static inline struct lz_part *lz_bio_begin(struct lz_bio *lb, struct bio *bio)
-{
-	struct lz_part *part = &lb->first;
-
-	lb->status = BLK_STS_OK;
-	atomic_set(&lb->parts, 1);
-	part->lb = lb;
-	part->lba = lz_bio_lba(bio);
-	part->rest = bio->bi_iter;
-	part->tries = 0;
-	bio_init(&part->bio, NULL, bio->bi_io_vec, 0, 0);
-	return part;
 }
 
 static int lz_discard_send(struct lz_target *lt, struct lz_part *part)
@@ -744,8 +754,13 @@ int lz_io_init(struct lz_target *lt)
 	lt->io_wq = alloc_workqueue("lifezone_io", WQ_MEM_RECLAIM | WQ_HIGHPRI | WQ_UNBOUND, 1);
 	if (!lt->io_wq)
 		goto no_wq;
+	lt->busy_wq = alloc_workqueue("lifezone_busy", WQ_MEM_RECLAIM | WQ_UNBOUND, 1);
+	if (!lt->busy_wq)
+		goto no_busy_wq;
 	return 0;
 
+no_busy_wq:
+	destroy_workqueue(lt->io_wq);
 no_wq:
 	bioset_exit(&lt->read_parts);
 no_read_parts:
@@ -759,6 +774,7 @@ no_read_parts:
  */
 void lz_io_exit(struct lz_target *lt)
 {
+	destroy_workqueue(lt->busy_wq);
 	destroy_workqueue(lt->io_wq);
 	bioset_exit(&lt->read_parts);
 	bioset_exit(&lt->write_parts);

@@ -76,7 +76,8 @@ enum lz_event_bit {
  * @ready: reads whose map leaf has come
  * @busy: parts for which the drive was too busy, linked like @waiting
  * @busy_work: sends these again
- * @machine_wq: runs @machine and @busy_work
+ * @busy_wq: runs @busy_work
+ * @machine_wq: runs @machine
  * @machine: one lz_run()
  * @machine_timer: queues @machine at the time lz_run() is wanted
  * @machine_lock: held over lz_run() by @machine; guards @sync
@@ -94,8 +95,9 @@ enum lz_event_bit {
  * @token: who may write this device
  * @life: serialises .preresume, .postsuspend and messages
  * @read_only: read-only table: never write to the drive
- * @loaded: recovery is done; set once, by smp_store_release()
- * @running: loaded and not stopped (@life); unless @read_only no hibernation is held off
+ * @loaded: recovery is done; set once, by smp_store_release(); unless @read_only it holds
+ *	hibernation off from then on
+ * @running: loaded and not stopped (@life)
  * @drained: @users has gone to zero
  * @opt_lock: guards @options
  * @options: as given and as changed since
@@ -126,6 +128,7 @@ struct lz_target {
 	struct bio_list ready;
 	struct bio_list busy;
 	struct work_struct busy_work;
+	struct workqueue_struct *busy_wq;
 
 	/* the machine */
 	struct workqueue_struct *machine_wq;
@@ -222,11 +225,11 @@ void lz_hibernate_release(void);
 
 /* target.c */
 void lz_target_event(struct lz_target *lt, enum lz_event ev, u64 arg);
+int lz_format_amplification(struct lz *lz, char *buf, size_t size);
 
 /* sysfs.c */
 struct lz_sysfs *lz_sysfs_add(struct lz_target *lt);
 void lz_sysfs_remove(struct lz_sysfs *sysfs);
-int lz_format_amplification(struct lz *lz, char *buf, size_t size);
 
 /* trace.c */
 void lz_trace_emit(void *ctx, const struct lz_trace *t);

@@ -24,8 +24,8 @@
  * If .preresume fails the mapped device stays suspended; it can be resumed
  * again, which starts recovery from the beginning, or removed.
  *
- * What this does not do: pass ioctls to the drive. A zone reset or a vendor
- * command behind core's back would destroy data.
+ * What this does not do: pass ioctls to the drive, so there is no .prepare_ioctl.
+ * A zone reset or a vendor command behind core's back would destroy data.
  */
 #include <linux/module.h>
 #include <linux/sched/mm.h>
@@ -492,6 +492,9 @@ static int lz_read_super(struct lz_target *lt)
 		case -EINVAL:
 			ti->error = "Drive is not the one that was formatted";
 			break;
+		case -ENOMEM:
+			ti->error = "Cannot allocate superblock";
+			break;
 		default:
 			ti->error = "Superblock cannot be read";
 		}
@@ -717,6 +720,8 @@ static void lz_dtr(struct dm_target *ti)
 	lz_io_exit(lt);
 	lz_carry_exit(lt);
 	cancel_work_sync(&lt->event_work);
+	if (lt->loaded && !lt->read_only)
+		lz_hibernate_release();
 	if (lt->lz)
 		lz_free_device(lt->lz);
 	lz_token_put(lt->token);
@@ -724,14 +729,6 @@ static void lz_dtr(struct dm_target *ti)
 	dm_put_device(ti, lt->dev);
 	mutex_destroy(&lt->life);
 	kfree(lt);
-}
-
-/* It no longer writes. */
-static void lz_target_release(struct lz_target *lt)
-{
-	if (!lt->read_only)
-		lz_hibernate_release();
-	lz_token_release(lt);
 }
 
 static int lz_preresume(struct dm_target *ti)
@@ -743,6 +740,13 @@ static int lz_preresume(struct dm_target *ti)
 	mutex_lock(&lt->life);
 	if (lt->running)
 		goto out;
+	/* Until it is removed. */
+	if (!lt->loaded && !lt->read_only)
+		r = lz_hibernate_hold();
+	if (r) {
+		DMERR("%s: not while the machine hibernates", lz_target_name(lt));
+		goto out;
+	}
 	r = lz_token_take(lt);
 	if (r == -EBUSY)
 		DMERR("%s: %pg is in use by another mapped device (uuid %pUb)",
@@ -751,14 +755,7 @@ static int lz_preresume(struct dm_target *ti)
 		DMERR("%s: another mapped device has used %pg meanwhile; load the table again",
 		      lz_target_name(lt), lt->bdev);
 	if (r)
-		goto out;
-	r = lt->read_only ? 0 : lz_hibernate_hold();
-	if (r) {
-		DMERR("%s: not while the machine hibernates", lz_target_name(lt));
-		lz_token_release(lt);
-		goto out;
-	}
-
+		goto release;
 	if (lt->loaded) {
 		lz_start(lt->lz);
 	} else {
@@ -774,8 +771,8 @@ static int lz_preresume(struct dm_target *ti)
 			if (lt->lz)
 				lz_free_device(lt->lz);
 			lt->lz = NULL;
-			lz_target_release(lt);
-			goto out;
+			lz_token_release(lt);
+			goto release;
 		}
 		/* Pairs with lz_target_loaded(). */
 		smp_store_release(&lt->loaded, true);
@@ -784,6 +781,9 @@ static int lz_preresume(struct dm_target *ti)
 	percpu_ref_reinit(&lt->users);
 	lt->running = true;
 	lz_carry_go(lt);
+release:
+	if (r && !lt->loaded && !lt->read_only)
+		lz_hibernate_release();
 out:
 	mutex_unlock(&lt->life);
 	memalloc_noio_restore(noio);
@@ -823,13 +823,15 @@ static void lz_postsuspend(struct dm_target *ti)
 	percpu_ref_kill(&lt->users);
 	wait_for_completion(&lt->drained);
 
+	/* Or the machine, which is waited for, might go on cleaning. */
+	lz_stopping(lt->lz);
 	lz_carry_halt(lt);
 	r = lz_stop(lt->lz);
 	if (r)
 		DMERR("%s: orderly stop failed: %pe; the next start recovers from the journal",
 		      lz_target_name(lt), ERR_PTR(r));
 	lz_carry_quiesce(lt);
-	lz_target_release(lt);
+	lz_token_release(lt);
 	lt->running = false;
 out:
 	mutex_unlock(&lt->life);
@@ -861,16 +863,10 @@ static void lz_io_hints(struct dm_target *ti, struct queue_limits *limits)
 	limits->discard_granularity = LZ_BLOCK_SIZE;
 	limits->discard_alignment = 0;
 	limits->max_hw_discard_sectors = most;
-	limits->max_discard_sectors = most;
 	lz_set_write_zeroes(limits, most);
 	/* Polling would look for our bios at dm's queue. */
 	limits->features &= ~BLK_FEAT_POLL;
 	limits->features |= BLK_FEAT_WRITE_CACHE | BLK_FEAT_FUA;
-}
-
-static int lz_prepare_ioctl(LZ_PREPARE_IOCTL_ARGS)
-{
-	return -ENOTTY;
 }
 
 /* --- status and messages --------------------------------------------------------------- */
@@ -1114,7 +1110,6 @@ static struct target_type lifezone_target = {
 	.postsuspend		= lz_postsuspend,
 	.status			= lz_status,
 	.message		= lz_message,
-	.prepare_ioctl		= lz_prepare_ioctl,
 	.iterate_devices	= lz_iterate_devices,
 	.io_hints		= lz_io_hints,
 };

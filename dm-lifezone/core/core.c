@@ -22,23 +22,23 @@ const char *const lz_stat_names[LZ_ST_CLASS_WRITES] = {
 	[LZ_ST_GC_COPIES] = "gc_copied_blocks",
 	[LZ_ST_GC_LOST] = "gc_lost_blocks",
 	[LZ_ST_GC_VICTIMS] = "gc_victims",
-	[LZ_ST_SUMMARY_BLOCKS] = "summary_blocks",
-	[LZ_ST_JOURNAL_BLOCKS] = "journal_blocks",
-	[LZ_ST_NODE_BLOCKS] = "node_blocks",
-	[LZ_ST_ROOT_BLOCKS] = "root_blocks",
+	[LZ_ST_SUMMARY_BLOCKS] = "summary_written_blocks",
+	[LZ_ST_JOURNAL_BLOCKS] = "journal_written_blocks",
+	[LZ_ST_NODE_BLOCKS] = "node_written_blocks",
+	[LZ_ST_ROOT_BLOCKS] = "root_written_blocks",
 	[LZ_ST_COMMITS] = "commits",
 	[LZ_ST_CHECKPOINTS] = "checkpoints",
 	[LZ_ST_ROOT_ROLLS] = "root_rolls",
 	[LZ_ST_JOURNAL_ROLLS] = "journal_rolls",
-	[LZ_ST_META_CLEANS] = "meta_zones_cleaned",
-	[LZ_ST_LEAF_READS] = "map_leaf_reads",
+	[LZ_ST_META_CLEANS] = "meta_cleans",
+	[LZ_ST_LEAF_READS] = "leaf_reads",
 	[LZ_ST_RESETS_USER] = "resets_user",
 	[LZ_ST_RESETS_GC] = "resets_gc",
 	[LZ_ST_RESETS_META] = "resets_meta",
 	[LZ_ST_RESETS_STALE] = "resets_stale",
 	[LZ_ST_FINISHES_MISMATCH] = "finishes_mismatch",
 	[LZ_ST_FINISHES_LOAD] = "finishes_load",
-	[LZ_ST_FALLBACKS] = "placement_fallbacks",
+	[LZ_ST_FALLBACKS] = "fallbacks",
 	[LZ_ST_STALLS] = "stalls",
 	[LZ_ST_STALL_NS] = "stall_ns",
 	[LZ_ST_ZONES_ASIDE] = "zones_set_aside",
@@ -617,11 +617,16 @@ static bool is_at_work(const struct lz *lz)
 	return lz->gc.state != LZ_GC_IDLE || lz->ckpt.state != LZ_CK_IDLE;
 }
 
+void lz_stopping(struct lz *lz)
+{
+	WRITE_ONCE(lz->stopping, true);
+}
+
 int lz_stop(struct lz *lz)
 {
 	struct lz_waiter w = { .fn = stop_waiter };
 
-	WRITE_ONCE(lz->stopping, true);
+	lz_stopping(lz);
 	if (!lz->loaded)
 		return 0;
 	/* A checkpoint under way is not the last: more may be committed meanwhile. */

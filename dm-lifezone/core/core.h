@@ -114,18 +114,6 @@ enum lz_event {
 	LZ_EV_TRIM,		/* discards are wanted; @arg is how many blocks they may free */
 };
 
-/**
- * struct lz_trace - one traced decision or state change, for tracepoints
- * @what: enum lz_trace_what
- * @zone: zone
- * @class: lifetime class
- * @old: earlier state or choice
- * @new: later state or choice
- * @a: first input of the decision (as the kind says)
- * @b: second
- * @c: third
- * @d: fourth
- */
 enum lz_trace_what {
 	LZ_TR_ZONE_STATE,	/* old, new: enum lz_zone_state; a: valid, b: generation */
 	LZ_TR_PLACE_ZONE,	/* old: 1 if GC's; a: room, b: valid, c: age (blocks) */
@@ -138,6 +126,18 @@ enum lz_trace_what {
 	LZ_TR_CHECKPOINT,	/* old: 0 begins, 1 ends; a: number, b: nodes written */
 };
 
+/**
+ * struct lz_trace - one traced decision or state change, for tracepoints
+ * @what: enum lz_trace_what
+ * @class: lifetime class
+ * @old: earlier state or choice
+ * @new: later state or choice
+ * @zone: zone
+ * @a: first input of the decision (as the kind says)
+ * @b: second
+ * @c: third
+ * @d: fourth
+ */
 struct lz_trace {
 	u8 what;
 	u8 class;
@@ -314,6 +314,20 @@ u32 lz_phase(struct lz *lz);
 
 /**
  * struct lz_super_info - a superblock, decoded
+ * @uuid: of the device
+ * @label: its name, UTF-8, 0 at the end
+ * @version: of the on-disk format
+ * @compat: features that may be ignored
+ * @compat_ro: features without which it may only be read
+ * @incompat: features without which it must be left alone
+ * @nr_zones: zones that it uses (zones)
+ * @zone_blocks: distance of their starts (blocks)
+ * @zone_cap: capacity of each (blocks)
+ * @meta_zones: zones reserved for the metadata log (zones)
+ * @gc_zones: zones reserved for GC (zones)
+ * @spare_permille: part of the data zones kept back
+ * @logical_blocks: size of the device (blocks)
+ * @created: when it was formatted (s since 1970)
  */
 struct lz_super_info {
 	u8 uuid[LZ_UUID_SIZE];
@@ -382,6 +396,9 @@ int lz_load(struct lz *lz, struct lz_zone_report *z, u32 flags);
  * -EIO: the device has failed; what was not flushed before may be lost.
  */
 int lz_stop(struct lz *lz);
+
+/* lz_stopping - lz_stop() is next: GC comes to an end. Any context. */
+void lz_stopping(struct lz *lz);
 void lz_start(struct lz *lz);
 void lz_free_device(struct lz *lz);
 

@@ -156,6 +156,7 @@ struct lz_zone {
  * @ring: completed blocks, lz_sum_pack()
  * @ckpt: checkpoint by which the zone may be finished, 0: any (machine)
  * @life: marks of the blocks written to it
+ * @sum_entries: entries of the summary in flight
  * @sum_from: offset before which the summary in flight cannot land (blocks)
  * @sum: summary in flight
  * @buf: its blocks
@@ -308,6 +309,9 @@ enum lz_nbuf_state { LZ_NB_FREE, LZ_NB_FILL, LZ_NB_WRITE };
  * @n: blocks in it
  * @sent: of these, given an address
  * @piece: blocks of the piece being written, without the link
+ * @buf: the blocks, and room for a link
+ * @ref: which node each is
+ * @cmd: the write of a piece
  */
 struct lz_nbuf {
 	u8 state;
@@ -349,11 +353,16 @@ enum lz_commit_stage { LZ_CT_MAP, LZ_CT_DISCARD, LZ_CT_ZONE, LZ_CT_END };
  * @nblocks: blocks in the buffer
  * @sent: of these, given to the drive
  * @sending: and how many are on their way
- * @run: record being extended
+ * @run_lba: record being extended: its first block
+ * @run_addr: and where that is
  * @run_len: its length (blocks), 0: none
  * @waiters: whom it answers
  * @ext: discards to collect
+ * @nr_ext: how many
+ * @next_ext: the next one
  * @zrec: zone records to collect
+ * @nr_zrec: how many
+ * @next_zrec: the next one
  */
 struct lz_commit {
 	u8 state;
@@ -408,6 +417,7 @@ struct lz_merge_slot {
  * @have_victims: metadata zones are being emptied
  * @redo: a node had to be written again: its parents have to be, too
  * @restart: the journal begins anew with it
+ * @root_busy: a command to a root zone is in flight
  * @root_tries: attempts to begin a root zone that failed
  * @vain: checkpoints in a row without a block of journal between them, but for links
  * @links: links to other zones in the journal since the cut
@@ -426,6 +436,7 @@ struct lz_merge_slot {
  * @victim: by zone: its nodes are written again elsewhere
  * @slot: leaves being merged
  * @root: the write of the root, and the reset before it
+ * @root_buf: what it writes, superblocks and all
  * @waiters: whom it answers
  * @waiters_new: whom the next one answers (list_lock)
  */
@@ -488,6 +499,9 @@ enum lz_slot_state { LZ_SL_IDLE, LZ_SL_READ, LZ_SL_RESERVE, LZ_SL_APPEND, LZ_SL_
  * @buf: their data
  * @lba: their logical addresses
  * @old: and where they are
+ * @w: the reservation of the append
+ * @append: the append
+ * @read: the reads, one for what lies together, or one a block
  */
 struct lz_gc_slot {
 	u8 state;
@@ -555,6 +569,11 @@ struct lz_trim {
  * @class: their zone classes
  * @run: blocks a slot takes
  * @want: zones the user asked to be cleaned
+ * @aside: zones set aside are looked for from this checkpoint on
+ * @ckpt: waits for the checkpoint that a search begins with
+ * @cmd: the read of a summary
+ * @buf: where to
+ * @slot: blocks on their way
  */
 struct lz_gc {
 	u8 state;
@@ -579,7 +598,7 @@ struct lz_gc {
 	u8 *class;
 	u32 run;
 	u32 want;
-	u64 aside;			/* look for zones set aside at this checkpoint */
+	u64 aside;
 	struct lz_waiter ckpt;
 	struct lz_cmd cmd;
 	struct lz_summary *buf;
@@ -881,8 +900,12 @@ struct lz_sumrec {
 /**
  * struct lz_replay - what the journal said (load)
  * @name: mappings, in order; they count only in the life of their zone
+ * @nr_name: how many
+ * @max_name: and how many there is room for
  * @tidy_at: as soon as there are so many, those that count no more are dropped
  * @sum: summaries written since the checkpoint; likewise
+ * @nr_sum: how many
+ * @max_sum: and how many there is room for
  * @commits: commits applied
  */
 struct lz_replay {
