@@ -206,7 +206,11 @@ static int write_it(struct drive *d, struct repair_args *a, const struct rebuild
 	}
 	lz_free_device(d->lz);
 	d->lz = NULL;
-	return examine(d, a) == HEALTHY ? EXIT_REPAIRED : EXIT_ERRORS;
+	err = examine(d, a);
+	if (err >= 0)
+		return err == HEALTHY ? EXIT_REPAIRED : EXIT_ERRORS;
+	complain(a->path, "written, but not checked: %s", strerror(-err));
+	return EXIT_OPERATION;
 }
 
 static int mend(struct drive *d, struct repair_args *a)
@@ -233,7 +237,7 @@ static int mend(struct drive *d, struct repair_args *a)
 		return err == HEALTHY ? EXIT_OK : EXIT_ERRORS;
 	}
 	if (err < 0) {
-		if (!d->said)
+		if (!d->said || err == -ENOMEM)
 			complain(a->path, "%s", strerror(-err));
 		return EXIT_OPERATION;
 	}
@@ -247,7 +251,7 @@ static int mend(struct drive *d, struct repair_args *a)
 	d->said = false;
 	err = rebuild(d->lz, rep, &r);
 	if (err) {
-		if (!d->said)
+		if (!d->said || err == -ENOMEM)
 			complain(a->path, "cannot be rebuilt: %s", strerror(-err));
 		goto out;
 	}

@@ -44,6 +44,8 @@ int rebuild_set(struct rebuild *b, u64 lba, u64 addr)
 		c = lz_leaf_new(b->lz, idx);
 	if (!c)
 		return -ENOMEM;
+	/* It is nowhere else: not to be dropped where memory is short, until it is written. */
+	c->busy = true;
 	c->node->e[lba % LZ_NODE_ENTRIES] = cpu_to_le64(addr);
 	return 0;
 }
@@ -154,6 +156,8 @@ out:
 	lz_free(b.hurt);
 	lz_free(b.newest);
 	lz_free(b.found);
+	lz_free(b.later);
+	lz_free(b.after);
 	lz_free(b.unknown);
 	lz_free(b.certain);
 	lz_free(b.ent);

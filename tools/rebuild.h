@@ -17,6 +17,7 @@ struct claim {
 	u64 lba;
 	u32 zone;
 	u32 off;
+	u32 next;		/* of that zone, or LZ_NONE */
 	bool out;		/* it has been proven to be past */
 };
 
@@ -29,6 +30,7 @@ struct owner {
 struct tally {
 	u32 want;		/* blocks of it that are still unaccounted for */
 	u32 lbas;		/* blocks that claims still place there */
+	u32 first;		/* of its claims, or LZ_NONE */
 	bool known;		/* its claims are all there are */
 	bool done;
 };
@@ -49,6 +51,8 @@ struct rebuild {
 	u32 max_hurt;
 	u32 *newest;		/* by leaf: scanned block, or LZ_NONE */
 	u8 *found;		/* by leaf: taken from @newest */
+	u32 *later;		/* by leaf: first scanned block later than @base, or LZ_NONE */
+	u32 *after;		/* by such a block: the next one */
 	u32 nr_found;
 	u8 *unknown;		/* bit by lba */
 	u64 nr_unknown;

@@ -56,7 +56,7 @@ static int collect(struct rebuild *b, u32 zone, u32 off, u64 lba)
 	b->claim = lz_grow(b->claim, &b->max_claim, b->nr_claim + 1, sizeof(*b->claim));
 	if (!b->claim)
 		return -ENOMEM;
-	b->claim[b->nr_claim++] = (struct claim){ lba, zone, off, false };
+	b->claim[b->nr_claim++] = (struct claim){ .lba = lba, .zone = zone, .off = off };
 	return 0;
 }
 
@@ -69,61 +69,91 @@ static int cmp_claim(const void *x, const void *y)
 	return a->zone < b->zone ? -1 : a->zone > b->zone;
 }
 
-/* Blocks that each zone could still hold, each counted once. */
+/* Of several places in one zone for one block: is this the first? */
+static bool is_first(const struct rebuild *b, u32 i)
+{
+	const struct claim *c = &b->claim[i];
+
+	return !i || c[-1].lba != c->lba || c[-1].zone != c->zone;
+}
+
+/* Blocks that each zone could hold, each counted once. */
 static void count_claims(struct rebuild *b)
 {
-	const struct claim *last = NULL;
 	u32 i;
 
 	for (i = 0; i < b->lz->si.nr_zones; i++)
-		b->tally[i].lbas = 0;
-	for (i = 0; i < b->nr_claim; i++) {
-		const struct claim *c = &b->claim[i];
+		b->tally[i].first = LZ_NONE;
+	for (i = b->nr_claim; i--; ) {
+		struct claim *c = &b->claim[i];
 
-		if (c->out)
-			continue;
-		if (!last || last->lba != c->lba || last->zone != c->zone)
-			b->tally[c->zone].lbas++;
-		last = c;
+		c->next = b->tally[c->zone].first;
+		b->tally[c->zone].first = i;
+		b->tally[c->zone].lbas += is_first(b, i);
 	}
 }
 
-/* Block @i and all others of the same lba: it lies in @zone, or not there. */
-static void place(struct rebuild *b, u32 i, u32 zone, bool there)
+/*
+ * A zone that has nothing unaccounted for holds none of the unknown blocks; one that has
+ * as many as it can hold holds all of them.
+ */
+static bool is_due(const struct tally *t)
+{
+	return t->known && !t->done && (!t->want || t->want == t->lbas);
+}
+
+/*
+ * Block @i and all others of the same lba: it lies in @zone, or not there. Zones that are
+ * due by that are added to the @n in @todo. Returns how many these are then.
+ */
+static u32 place(struct rebuild *b, u32 i, u32 zone, bool there, u32 *todo, u32 n)
 {
 	u64 lba = b->claim[i].lba;
 
 	while (i && b->claim[i - 1].lba == lba)
 		i--;
-	for (; i < b->nr_claim && b->claim[i].lba == lba; i++)
-		if (there ? b->claim[i].zone != zone : b->claim[i].zone == zone)
-			b->claim[i].out = true;
+	for (; i < b->nr_claim && b->claim[i].lba == lba; i++) {
+		struct claim *c = &b->claim[i];
+		struct tally *t = &b->tally[c->zone];
+		bool here = c->zone == zone;
+
+		if (c->out || here == there)
+			continue;
+		c->out = true;
+		if (!is_first(b, i))
+			continue;
+		t->lbas--;
+		/* One that has nothing has been due from the beginning. */
+		if (t->want && is_due(t))
+			todo[n++] = c->zone;
+	}
+	return n;
 }
 
-/*
- * A zone that has nothing unaccounted for holds none of the unknown blocks; one that has
- * as many as it can hold holds all of them. Each may settle others.
- */
-static void settle(struct rebuild *b)
+/* What one zone holds may settle what others do. */
+static int settle(struct rebuild *b)
 {
-	bool again = true;
-	u32 zone, i;
+	u32 nr = b->lz->si.nr_zones, n = 0, zone, i;
+	u32 *todo = lz_zalloc_array(nr, sizeof(*todo));
 
-	while (again) {
-		again = false;
-		count_claims(b);
-		for (zone = 2; zone < b->lz->si.nr_zones && !again; zone++) {
-			struct tally *t = &b->tally[zone];
+	if (!todo)
+		return -ENOMEM;
+	count_claims(b);
+	for (zone = 2; zone < nr; zone++)
+		if (is_due(&b->tally[zone]))
+			todo[n++] = zone;
+	while (n) {
+		struct tally *t = &b->tally[zone = todo[--n]];
 
-			if (!t->known || t->done || (t->want && t->want != t->lbas))
-				continue;
-			t->done = true;
-			for (i = 0; i < b->nr_claim; i++)
-				if (!b->claim[i].out && b->claim[i].zone == zone)
-					place(b, i, zone, t->want);
-			again = true;
-		}
+		if (!is_due(t))
+			continue;
+		t->done = true;
+		for (i = t->first; i != LZ_NONE; i = b->claim[i].next)
+			if (!b->claim[i].out)
+				n = place(b, i, zone, t->want, todo, n);
 	}
+	lz_free(todo);
+	return 0;
 }
 
 /* What is settled goes to the map. Two places of a zone for one block settle nothing. */
@@ -229,6 +259,6 @@ int rebuild_count(struct rebuild *b)
 		return err;
 	if (b->nr_claim)
 		sort(b->claim, b->nr_claim, sizeof(*b->claim), cmp_claim, NULL);
-	settle(b);
-	return take_settled(b, complete);
+	err = settle(b);
+	return err ? err : take_settled(b, complete);
 }

@@ -124,6 +124,31 @@ static enum got newest_leaf(struct rebuild *b, u64 idx, struct lz_node *n)
 		GOT_LEAF : GOT_DAMAGE;
 }
 
+/* Leaves later than the newest root, in the order in which they were found. */
+static int index_later(struct rebuild *b)
+{
+	u64 n = b->lz->map.n[0];
+	u32 i;
+
+	if (b->later)
+		return 0;
+	b->later = lz_zalloc_array(n, sizeof(*b->later));
+	b->after = lz_zalloc_array(b->s.nr, sizeof(*b->after));
+	if (!b->later || !b->after)
+		return -ENOMEM;
+	memset(b->later, 0xff, n * sizeof(*b->later));
+	for (i = b->s.nr; i--; ) {
+		const struct scan_block *s = &b->s.b[i];
+
+		if (s->type != LZ_BT_NODE || s->level || s->index >= n ||
+		    s->seq <= le64_to_cpu(b->base->h.seq) || !durable(b, i))
+			continue;
+		b->after[i] = b->later[s->index];
+		b->later[s->index] = i;
+	}
+	return 0;
+}
+
 /*
  * A checkpoint whose root is not there may have left a later version. It holds some of
  * what the journal says already; that makes no difference to what is said last.
@@ -131,14 +156,19 @@ static enum got newest_leaf(struct rebuild *b, u64 idx, struct lz_node *n)
 static int from_later(struct rebuild *b, u64 idx, struct lz_node *n, bool *ok)
 {
 	u64 seq = le64_to_cpu(b->base->h.seq);
+	int err;
 	u32 i;
 
 	*ok = false;
-	for (i = 0; i < b->s.nr && b->s.node > seq; i++) {
+	if (b->s.node <= seq)
+		return 0;
+	err = index_later(b);
+	if (err)
+		return err;
+	for (i = b->later[idx]; i != LZ_NONE; i = b->after[i]) {
 		const struct scan_block *s = &b->s.b[i];
 
-		if (s->type != LZ_BT_NODE || s->level || s->index != idx || s->seq <= seq ||
-		    !durable(b, i) ||
+		if (s->seq <= seq ||
 		    !rebuild_node(b, LZ_BT_NODE, 0, idx, s->addr, b->s.epoch, ~0ull, n))
 			continue;
 		seq = s->seq;

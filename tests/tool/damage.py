@@ -795,7 +795,57 @@ def at_random(tool, folder, seed, times):
     return 0
 
 
+# --- with little memory ------------------------------------------------------------------------
+
+def little(tool, folder, pages_so):
+    """Repair says that there is not enough, or does what it does with more."""
+    path = next(p for p in reversed(images(folder)) if sound(tool, p) and Image(p).inner)
+    to, whole, before = (os.path.join(folder, name) for name in ("damaged", "whole", "before"))
+    copy(path, before)
+    flip(img := Image(before), img.leaf[0], random.Random(0))
+
+    def attempt(image, first):
+        p = subprocess.run([tool, "repair", image, "--yes", "--json"], capture_output=True,
+                           text=True, check=False, timeout=300, stdin=subprocess.DEVNULL,
+                           env=dict(os.environ, LD_PRELOAD=pages_so, LIFEZONE_NO_PAGES=str(first)))
+        return p, int(p.stderr.split()[-2])
+
+    def fresh(image):
+        copy(before, image)
+        os.utime(image, (0, 0))
+
+    def written(image):
+        return os.stat(image).st_mtime != 0
+
+    fresh(whole)
+    p, asked = attempt(whole, -1)
+    need(p.returncode == 1, f"status {p.returncode}: {p.stderr}")
+    lost, there = json.loads(p.stdout)["lost_blocks"], contents(tool, whole)
+    refused = repaired = 0
+    fresh(to)
+    for first in range(1, asked + 1, 3):
+        if written(to):
+            fresh(to)
+        p, _ = attempt(to, first)
+        if p.returncode == 8:
+            need("memory" in p.stderr, f"page {first}: {p.stderr}")
+            if not written(to):
+                refused += 1
+                continue
+            # It was being written, or has been: as after a cut it can be done again.
+            p, _ = attempt(to, -1)
+        need(p.returncode in (0, 1), f"page {first}: status {p.returncode}: {p.stderr}")
+        now = json.loads(p.stdout)["lost_blocks"] if p.returncode else lost
+        need(now == lost, f"page {first}: {now} blocks lost, not {lost}")
+        need(contents(tool, to) == there, f"page {first}: other contents")
+        repaired += 1
+    need(refused and repaired, f"{refused} refused, {repaired} repaired")
+    print(f"{refused} refused, {repaired} repaired")
+
+
 if __name__ == "__main__":
+    if sys.argv[1:2] == ["little"]:
+        sys.exit(little(*sys.argv[2:5]))
     if sys.argv[1:2] == ["pool"]:
         sys.exit(pool(*sys.argv[2:6], int(sys.argv[6])) > 0)
     if sys.argv[1:2] == ["deep"]:
