@@ -8,6 +8,8 @@ else
 
 KDIR ?= /lib/modules/$(shell uname -r)/build
 O ?= $(CURDIR)/build
+KREL = $(shell cat $(KDIR)/include/config/kernel.release)
+MODROOT = $(or $(INSTALL_MOD_PATH),$(DESTDIR))
 VM := tests/vm
 export VM_ZNS VM_CPUS VM_MEM VM_KERNEL VM_DISK VM_ICOUNT VM_REBOOT VM_PLANTS VM_KMEMLEAK \
 	VM_TIMEOUT VM_ACCEL VM_LOG VM_VERBOSE VM_QEMU VM_APPEND
@@ -16,7 +18,7 @@ export VM_ZNS VM_CPUS VM_MEM VM_KERNEL VM_DISK VM_ICOUNT VM_REBOOT VM_PLANTS VM_
 export LZ_CMD := $(value CMD)
 
 .PHONY: all module tools vm deps check unit crash exhaust fault fuzz coverage mutants kunit \
-	guest logs debug bench placement seeds demo lint analyze analyze-deps clean distclean help install
+	guest logs debug bench placement seeds demo lint analyze analyze-deps clean distclean help install uninstall
 
 all: module tools
 
@@ -26,9 +28,16 @@ module:
 tools:
 	$(MAKE) -C tools O=$(O)/host
 
+# Where there is no System.map beside the headers, as on Debian, kbuild leaves depmod out.
 install: all
-	$(MAKE) -C $(KDIR) M=$(CURDIR) modules_install
+	$(MAKE) -C $(KDIR) M=$(CURDIR) INSTALL_MOD_PATH=$(MODROOT) modules_install
+	depmod $(if $(MODROOT),-b $(MODROOT)) $(KREL)
 	$(MAKE) -C tools O=$(O)/host install
+
+uninstall:
+	rm -rf $(MODROOT)/lib/modules/$(KREL)/updates/dm-lifezone
+	depmod $(if $(MODROOT),-b $(MODROOT)) $(KREL)
+	$(MAKE) -C tools O=$(O)/host uninstall
 
 deps:
 	@$(VM)/deps
@@ -99,8 +108,10 @@ analyze: analyze-deps
 
 clean:
 	rm -rf $(O)
-	find dm-lifezone tools -name '*.o' -delete -o -name '*.ko' -delete -o -name '.*.cmd' -delete \
-		-o -name '*.mod' -delete -o -name '*.mod.c' -delete -o -name modules.order -delete
+	rm -f Module.symvers modules.order .Module.symvers.cmd .modules.order.cmd
+	find dm-lifezone tools tests/kernel -name '*.o' -delete -o -name '*.ko' -delete \
+		-o -name '.*.cmd' -delete -o -name '*.mod' -delete -o -name '*.mod.c' -delete \
+		-o -name modules.order -delete
 
 help:
 	@sed -n 's/^# help: \{0,1\}//p' Makefile
@@ -109,7 +120,7 @@ help:
 # help:   make              the module for KDIR (default: the running kernel) and the tools
 # help:   make module       only the module
 # help:   make tools        only the tools, into build/host
-# help:   make install      both, into the running system
+# help:   make install      both, into the running system or DESTDIR; "make uninstall" removes them
 # help: Try
 # help:   make demo         the whole thing from nothing, in a virtual machine with a ZNS drive
 # help:   make vm CMD='...' run CMD as root in the guest; its settings: tests/vm/vm (which also
