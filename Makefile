@@ -22,15 +22,16 @@ export LZ_CMD := $(value CMD)
 
 all: module tools
 
+# O is ours, not kbuild's.
 module:
-	$(MAKE) -C $(KDIR) M=$(CURDIR) modules
+	$(MAKE) -C $(KDIR) M=$(CURDIR) O= modules
 
 tools:
 	$(MAKE) -C tools O=$(O)/host
 
 # Where there is no System.map beside the headers, as on Debian, kbuild leaves depmod out.
 install: all
-	$(MAKE) -C $(KDIR) M=$(CURDIR) INSTALL_MOD_PATH=$(MODROOT) modules_install
+	$(MAKE) -C $(KDIR) M=$(CURDIR) O= INSTALL_MOD_PATH=$(MODROOT) modules_install
 	depmod $(if $(MODROOT),-b $(MODROOT)) $(KREL)
 	$(MAKE) -C tools O=$(O)/host install
 
@@ -108,7 +109,7 @@ analyze: analyze-deps
 
 clean:
 	rm -rf $(O)
-	rm -f Module.symvers modules.order .Module.symvers.cmd .modules.order.cmd
+	rm -f Module.symvers modules.order .module-common.o .*.cmd
 	find dm-lifezone tools tests/kernel -name '*.o' -delete -o -name '*.ko' -delete \
 		-o -name '.*.cmd' -delete -o -name '*.mod' -delete -o -name '*.mod.c' -delete \
 		-o -name modules.order -delete
