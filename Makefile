@@ -10,6 +10,10 @@ KDIR ?= /lib/modules/$(shell uname -r)/build
 O ?= $(CURDIR)/build
 KREL = $(shell cat $(KDIR)/include/config/kernel.release)
 MODROOT = $(or $(INSTALL_MOD_PATH),$(DESTDIR))
+# O is ours, not kbuild's.
+KBUILD = $(MAKE) -C $(KDIR) M=$(CURDIR) O=
+# Where there is no System.map beside the headers, as on Debian, kbuild leaves it out.
+DEPMOD = depmod $(if $(MODROOT),-b $(MODROOT)) $(KREL)
 VM := tests/vm
 export VM_ZNS VM_CPUS VM_MEM VM_KERNEL VM_DISK VM_ICOUNT VM_REBOOT VM_PLANTS VM_KMEMLEAK \
 	VM_TIMEOUT VM_ACCEL VM_LOG VM_VERBOSE VM_QEMU VM_APPEND
@@ -22,22 +26,20 @@ export LZ_CMD := $(value CMD)
 
 all: module tools
 
-# O is ours, not kbuild's.
 module:
-	$(MAKE) -C $(KDIR) M=$(CURDIR) O= modules
+	$(KBUILD) modules
 
 tools:
 	$(MAKE) -C tools O=$(O)/host
 
-# Where there is no System.map beside the headers, as on Debian, kbuild leaves depmod out.
 install: all
-	$(MAKE) -C $(KDIR) M=$(CURDIR) O= INSTALL_MOD_PATH=$(MODROOT) modules_install
-	depmod $(if $(MODROOT),-b $(MODROOT)) $(KREL)
+	$(KBUILD) INSTALL_MOD_PATH=$(MODROOT) modules_install
+	$(DEPMOD)
 	$(MAKE) -C tools O=$(O)/host install
 
 uninstall:
 	rm -rf $(MODROOT)/lib/modules/$(KREL)/updates/dm-lifezone
-	depmod $(if $(MODROOT),-b $(MODROOT)) $(KREL)
+	$(DEPMOD)
 	$(MAKE) -C tools O=$(O)/host uninstall
 
 deps:

@@ -137,15 +137,22 @@ static inline struct lz_part *lz_bio_begin(struct lz_bio *lb, struct bio *bio)
 	return part;
 }
 
-static void lz_part_wait(struct lz_target *lt, struct lz_part *part)
+/* Leaves @bio to @work, which takes it from @list. */
+static void lz_bio_leave(struct lz_target *lt, struct bio_list *list, struct bio *bio,
+			 struct workqueue_struct *wq, struct work_struct *work)
 {
 	unsigned long flags;
 
 	spin_lock_irqsave(&lt->wait_lock, flags);
-	bio_list_add(&lt->waiting, &part->bio);
+	bio_list_add(list, bio);
 	/* Who takes it from there may end it, and with it the target. */
-	queue_work(lt->io_wq, &lt->io_work);
+	queue_work(wq, work);
 	spin_unlock_irqrestore(&lt->wait_lock, flags);
+}
+
+static void lz_part_wait(struct lz_target *lt, struct lz_part *part)
+{
+	lz_bio_leave(lt, &lt->waiting, &part->bio, lt->io_wq, &lt->io_work);
 }
 
 /* --- ending ------------------------------------------------------------------ */
@@ -216,16 +223,11 @@ static inline void lz_part_done(struct lz_part *part, blk_status_t status)
 /* The drive was too busy for a piece that may not wait; it has its reservation or run. */
 static void lz_part_busy(struct lz_target *lt, struct lz_part *part)
 {
-	unsigned long flags;
-
-	spin_lock_irqsave(&lt->wait_lock, flags);
-	bio_list_add(&lt->busy, &part->bio);
 	/*
 	 * Not by the worker, which may be waiting for the memory that this part has, nor in
 	 * the machine's queue: what a control group has used up may have it wait for long.
 	 */
-	queue_work(lt->busy_wq, &lt->busy_work);
-	spin_unlock_irqrestore(&lt->wait_lock, flags);
+	lz_bio_leave(lt, &lt->busy, &part->bio, lt->busy_wq, &lt->busy_work);
 }
 
 /* Core learns how it ended. */
@@ -457,12 +459,7 @@ static int lz_map_write(struct lz_target *lt, struct lz_bio *lb, struct bio *bio
 
 static void lz_read_later(struct lz_target *lt, struct lz_bio *lb)
 {
-	unsigned long flags;
-
-	spin_lock_irqsave(&lt->wait_lock, flags);
-	bio_list_add(&lt->ready, lz_upper(lb));
-	spin_unlock_irqrestore(&lt->wait_lock, flags);
-	queue_work(lt->io_wq, &lt->io_work);
+	lz_bio_leave(lt, &lt->ready, lz_upper(lb), lt->io_wq, &lt->io_work);
 }
 
 /* A map leaf has come. In the machine's context: leave the rest to the worker. */

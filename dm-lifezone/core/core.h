@@ -396,7 +396,6 @@ int lz_load(struct lz *lz, struct lz_zone_report *z, u32 flags);
  * -EIO: the device has failed; what was not flushed before may be lost.
  */
 int lz_stop(struct lz *lz);
-
 /* lz_stopping - lz_stop() is next: GC comes to an end. Any context. */
 void lz_stopping(struct lz *lz);
 void lz_start(struct lz *lz);
