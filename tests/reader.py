@@ -111,7 +111,8 @@ class Reader:
 
     def written(self, addr):
         zone, off = divmod(addr, self.d.zone_blocks)
-        return zone < self.d.nr_zones and off < self.d.wp[zone]
+        return (zone < self.d.nr_zones and off < self.d.wp[zone] and
+                self.d.cond[zone] != OFFLINE)
 
     def block(self, addr, kind, level=0, index=None, sign=None):
         """The block at addr and its header, or None if it is not to be believed."""
@@ -258,6 +259,9 @@ class Reader:
                         self.root_zone = zone
                     break
         need(best, "no root")
+        other = 1 - self.root_zone
+        need(self.d.cond[other] != OFFLINE or self.d.cond[self.root_zone] == COND_OPEN,
+             "the newest root may be in a zone that cannot be read")
         h, b = best
         self.epoch, self.number = h.epoch, h.seq
         (self.journal_addr, self.journal_seq, self.commit, self.write_seq, self.node_zone,

@@ -90,7 +90,7 @@ note "$before"
 must dmsetup create c --table "$table"
 wait_for 10 test -b /dev/mapper/c || fail "no device"
 read -r a t r n <<<"$(ours)"
-[[ $a -gt 3 && $t = 2 && $r = 1 && $n -gt ${before##* } ]] ||
+[[ $a -gt 3 && $t = 3 && $r = 1 && $n -gt ${before##* } ]] ||
 	fail "a live device is not seen: $a arrays, $t threads, $r references, $n nodes"
 must lz_remove c
 for i in $(seq 21 200); do cycle "$i"; done
