@@ -195,7 +195,7 @@ static void merge_slot(struct lz *lz, struct lz_cached *c, u32 j, u64 new, bool 
 static u32 merge_leaf(struct lz *lz, struct lz_cached *c)
 {
 	spinlock_t *lock = &lz->leaf_lock[c->idx % LZ_NR_LEAF_LOCKS];
-	u64 first = c->idx * LZ_NODE_ENTRIES, touched[DIV_ROUND_UP(LZ_NODE_ENTRIES, 64)] = {};
+	u64 first = c->idx * LZ_NODE_ENTRIES, end = first + LZ_NODE_ENTRIES, touched[DIV_ROUND_UP(LZ_NODE_ENTRIES, 64)] = {};
 	struct lz_delta *d = lz->frozen;
 	u32 i, j, mapped = 0;
 	unsigned long flags;
@@ -207,9 +207,9 @@ static u32 merge_leaf(struct lz *lz, struct lz_cached *c)
 		touched[j / 64] |= 1ull << (j % 64);
 	}
 	/* Extents that replay brought back have been settled by it. */
-	for (i = 0; i < d->nr_ext; i++) {
+	for (i = lz_ext_search(d, first); i < d->nr_ext && d->ext[i].lba < end; i++) {
 		struct lz_extent *x = &d->ext[i];
-		u64 from = max(x->lba, first), to = min(x->lba + x->len, first + LZ_NODE_ENTRIES);
+		u64 from = max(x->lba, first), to = min(x->lba + x->len, end);
 
 		for (; from < to; from++) {
 			j = from - first;

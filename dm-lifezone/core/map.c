@@ -51,8 +51,8 @@ static struct lz_dent *delta_find(struct lz *lz, struct lz_delta *d, u64 lba)
 	return NULL;
 }
 
-/* The extent of @d that holds @lba, or the place where it would stand. */
-static u32 ext_search(const struct lz_delta *d, u64 lba)
+/* lz_ext_search - the extent of @d that holds @lba, or the place where it would stand. */
+u32 lz_ext_search(const struct lz_delta *d, u64 lba)
 {
 	u32 lo = 0, hi = d->nr_ext;
 
@@ -69,7 +69,7 @@ static u32 ext_search(const struct lz_delta *d, u64 lba)
 
 bool lz_ext_find(const struct lz_delta *d, u64 lba, u64 *end)
 {
-	u32 i = ext_search(d, lba);
+	u32 i = lz_ext_search(d, lba);
 
 	if (i == d->nr_ext || d->ext[i].lba > lba)
 		return false;
@@ -96,7 +96,7 @@ static u32 ext_covers(const struct lz_delta *d, u64 first)
 	u64 end = first + LZ_SHARD_RUN;
 	u32 i, mask = 0;
 
-	for (i = ext_search(d, first); i < d->nr_ext && d->ext[i].lba < end; i++) {
+	for (i = lz_ext_search(d, first); i < d->nr_ext && d->ext[i].lba < end; i++) {
 		u32 from = max(d->ext[i].lba, first) - first;
 		u32 to = min(d->ext[i].lba + d->ext[i].len, end) - first;
 
@@ -108,7 +108,7 @@ static u32 ext_covers(const struct lz_delta *d, u64 first)
 /* Adds an extent, joined with those it touches. Room has been checked. */
 static void ext_add(struct lz *lz, struct lz_delta *d, u64 lba, u64 len)
 {
-	u32 i = ext_search(d, lba ? lba - 1 : 0), j = i;
+	u32 i = lz_ext_search(d, lba ? lba - 1 : 0), j = i;
 	u64 end = lba + len;
 
 	lockdep_assert_held(&lz->ext_lock);
