@@ -359,6 +359,12 @@ struct lz_super_info {
  */
 int lz_layout(const struct lz_geometry *g, struct lz_super_info *si, char *why, size_t n);
 
+/*
+ * lz_layout_least - the same with the least that must be kept back for metadata, and so
+ * the most that may be promised. Of large drives lz_layout() keeps back more.
+ */
+int lz_layout_least(const struct lz_geometry *g, struct lz_super_info *si, char *why, size_t n);
+
 /* lz_format - make an empty device of a drive whose zones have all been reset. */
 int lz_format(const struct lz_geometry *g, const struct lz_super_info *si,
 	      const struct lz_ops *ops, void *ctx);

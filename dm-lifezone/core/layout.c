@@ -13,6 +13,8 @@
 #define LZ_GC_ZONES	2u
 /* Log zones beside the nodes: two of journal, one being filled, one rounding each. */
 #define LZ_LOG_EXTRA	5u
+/* Zones the nodes of both trees may fill before the garbage among them needs room of its own. */
+#define LZ_LOG_SMALL	8u
 
 /* lz_budget - zones that may be open at once. */
 u32 lz_budget(const struct lz_geometry *g, u32 max_open)
@@ -30,7 +32,21 @@ static u32 usable(u32 cap)
 	return cap - DIV_ROUND_UP(cap, LZ_SUMMARY_ENTRIES + 1) - min(4u, cap / 8);
 }
 
-int lz_layout(const struct lz_geometry *g, struct lz_super_info *si, char *why, size_t n)
+/*
+ * Zones of the log. A checkpoint of a large drive writes a small part of the trees, and cleaning
+ * moves nodes that others need. With no more than there must be a log is 80 % full of nodes in
+ * use, and most of what is written to it has been moved; a fifth of a percent of the drive more,
+ * and it is half full.
+ */
+static u32 log_zones(u64 nodes, u32 cap, bool least)
+{
+	u32 zones = div_u64(nodes + cap - 2, cap - 1), n = 2 * zones + LZ_LOG_EXTRA;
+
+	return least || zones <= LZ_LOG_SMALL ? n : n + zones - LZ_LOG_SMALL;
+}
+
+static int layout(const struct lz_geometry *g, struct lz_super_info *si, bool least, char *why,
+		  size_t n)
 {
 	u64 nodes, level[LZ_MAX_LEVELS], data, most;
 	u32 levels, keep;
@@ -68,7 +84,7 @@ int lz_layout(const struct lz_geometry *g, struct lz_super_info *si, char *why, 
 	si->nr_zones = g->nr_zones;
 	si->zone_blocks = g->zone_blocks;
 	si->zone_cap = g->zone_cap;
-	si->meta_zones = 2 * div_u64(nodes + g->zone_cap - 2, g->zone_cap - 1) + LZ_LOG_EXTRA;
+	si->meta_zones = log_zones(nodes, g->zone_cap, least);
 	si->gc_zones = LZ_GC_ZONES;
 	/* One zone's worth may be locked up in open zones that others cannot use. */
 	keep = LZ_ROOT_ZONES + si->meta_zones + si->gc_zones + 1;
@@ -83,6 +99,16 @@ int lz_layout(const struct lz_geometry *g, struct lz_super_info *si, char *why, 
 	si->logical_blocks = data;
 	si->version = LZ_FORMAT_VERSION;
 	return 0;
+}
+
+int lz_layout(const struct lz_geometry *g, struct lz_super_info *si, char *why, size_t n)
+{
+	return layout(g, si, false, why, n);
+}
+
+int lz_layout_least(const struct lz_geometry *g, struct lz_super_info *si, char *why, size_t n)
+{
+	return layout(g, si, true, why, n);
 }
 
 void lz_super_encode(const struct lz_super_info *si, struct lz_super *s, u64 addr, u64 epoch,

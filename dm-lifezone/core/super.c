@@ -51,7 +51,7 @@ int lz_flush_sync(struct lz *lz)
 	return err;
 }
 
-/* Promises no more, and keeps back no less, than a format of this geometry would. */
+/* Promises no more, and keeps back no less, than a format of this geometry might. */
 static int check_layout(struct lz *lz, const struct lz_super_info *si, bool quiet)
 {
 	struct lz_geometry g = {
@@ -61,7 +61,7 @@ static int check_layout(struct lz *lz, const struct lz_super_info *si, bool quie
 	struct lz_super_info own = { .spare_permille = si->spare_permille };
 	char why[160] = "";
 
-	if (!lz_layout(&g, &own, why, sizeof(why)) && si->meta_zones >= own.meta_zones &&
+	if (!lz_layout_least(&g, &own, why, sizeof(why)) && si->meta_zones >= own.meta_zones &&
 	    si->gc_zones >= own.gc_zones && si->logical_blocks <= own.logical_blocks)
 		return 0;
 	if (!quiet && *why)

@@ -68,6 +68,33 @@ static void layout_large(struct kunit *test)
 	KUNIT_EXPECT_EQ_MSG(test, layout(g, &si, why, sizeof(why)), 0, "(%s)", why);
 }
 
+/* A large log has room for its garbage. One with the least there must be is believed, too. */
+static void layout_log(struct kunit *test)
+{
+	struct ram *r = ram_sized(test, 4096, 0, 16, 12);
+	struct lz_super_info least = { .spare_permille = LZ_SPARE_DEFAULT }, own;
+	char why[160] = "";
+	struct lz_super *s;
+	u32 i;
+
+	/* 49,152 blocks: 98 leaves and 33 of the zone table fill 12 zones of 11. */
+	KUNIT_ASSERT_EQ(test, lz_layout_least(&r->g, &least, why, sizeof(why)), 0);
+	KUNIT_EXPECT_EQ(test, least.meta_zones, 2 * 12 + 5);
+	KUNIT_ASSERT_EQ(test, layout(r->g, &own, why, sizeof(why)), 0);
+	KUNIT_EXPECT_EQ(test, own.meta_zones, 3 * 12 - 8 + 5);
+	KUNIT_EXPECT_LT(test, own.logical_blocks, least.logical_blocks);
+
+	memset(least.uuid, 1, sizeof(least.uuid));
+	KUNIT_ASSERT_EQ(test, lz_format(&r->g, &least, &ram_ops, r), 0);
+	KUNIT_EXPECT_EQ_MSG(test, lz_probe(&r->g, &ram_ops, r, &own), 0, "(%s)", r->said);
+	for (i = 0; i < LZ_SUPER_COPIES; i++) {
+		s = ram_block(r, i);
+		s->meta_zones = cpu_to_le32(least.meta_zones - 1);
+		ram_reseal(&s->h, 0);
+	}
+	KUNIT_EXPECT_EQ(test, lz_probe(&r->g, &ram_ops, r, &own), -EUCLEAN);
+}
+
 /* What cannot work is refused, with a reason. */
 static void layout_refused(struct kunit *test)
 {
@@ -204,6 +231,7 @@ static void layout_budget(struct kunit *test)
 static struct kunit_case layout_cases[] = {
 	KUNIT_CASE(layout_capacity),
 	KUNIT_CASE(layout_large),
+	KUNIT_CASE(layout_log),
 	KUNIT_CASE(layout_refused),
 	KUNIT_CASE(layout_spare_limits),
 	KUNIT_CASE(layout_budget),

@@ -328,6 +328,45 @@ static void room_log_zone_read(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, lz->zone[i].state, (u8)LZ_ZS_FREE);
 }
 
+/* Nodes written for 1000 writes at random, once it has gone on for a while. */
+static u64 nodes_of_writes(struct ram *r, u32 *state)
+{
+	u64 before = 0;
+	u32 i;
+
+	for (i = 0; i < 2500; i++) {
+		if (i == 1500)
+			before = lz_stat(r->lz, LZ_ST_NODE_BLOCKS);
+		KUNIT_ASSERT_EQ(r->test, ram_write(r, LZ_CLASS_LONG,
+						   ram_random(state, r->si.logical_blocks), 1), 0);
+	}
+	return lz_stat(r->lz, LZ_ST_NODE_BLOCKS) - before;
+}
+
+/* What a large log is given beyond the least there must be spares moving nodes about. */
+static void room_log_large(struct kunit *test)
+{
+	struct ram *r = ram_sized(test, 16384, 0, 16, 12);
+	struct lz_super_info si = { .spare_permille = LZ_SPARE_DEFAULT };
+	u32 state = 5, i;
+	u64 least, own;
+	char why[160];
+
+	KUNIT_ASSERT_EQ(test, lz_layout_least(&r->g, &si, why, sizeof(why)), 0);
+	KUNIT_ASSERT_EQ(test, ram_format(r), 0);
+	KUNIT_ASSERT_EQ(test, ram_load(r, 0), 0);
+	r->lz->si.meta_zones = si.meta_zones;
+	/* As on a drive of TBs a checkpoint is to write a small part of the tree. */
+	r->lz->delta_cap = 40;
+	atomic_set(&r->lz->delta_space, 40);
+	for (i = 0; i < r->si.logical_blocks; i += LZ_NODE_ENTRIES)
+		KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_LONG, i, 1), 0);
+	least = nodes_of_writes(r, &state);
+	r->lz->si.meta_zones = r->si.meta_zones;
+	own = nodes_of_writes(r, &state);
+	KUNIT_EXPECT_LT(test, own * 3, least * 2);
+}
+
 static struct kunit_case room_cases[] = {
 	KUNIT_CASE(room_waits_for_reader),
 	KUNIT_CASE(room_waits_not_for_gc),
@@ -341,6 +380,7 @@ static struct kunit_case room_cases[] = {
 	KUNIT_CASE(room_ends_spoiled),
 	KUNIT_CASE(room_discard_asks),
 	KUNIT_CASE(room_log_zone_read),
+	KUNIT_CASE(room_log_large),
 	{}
 };
 
