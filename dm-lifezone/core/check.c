@@ -15,8 +15,11 @@ struct check {
 	struct lz_check_report *r;
 	u32 *tree;		/* by zone: entries of the tree */
 	u32 *now;		/* by zone: blocks in use, the journal applied */
+	u64 *owners;		/* by zone: sum of pair() of its blocks in use */
 	u8 *used;		/* bit by drive block: in use */
-	u8 *named;		/* bit by drive block: its owner is on record */
+	u8 *named;		/* bit by offset in the zone looked at: its owner is on record */
+	u64 sum;		/* of pair() of these */
+	bool exact;		/* once more, and the map is asked about each */
 	struct lz_summary *buf;
 };
 
@@ -25,6 +28,8 @@ static __printf(2, 3) void found(struct check *k, const char *fmt, ...)
 	char line[200];
 	va_list args;
 
+	if (k->exact)
+		return;
 	k->r->errors++;
 	if (!k->r->say)
 		return;
@@ -44,6 +49,20 @@ static void set(u8 *map, u64 i)
 	map[i / 8] |= 1 << (i % 8);
 }
 
+/*
+ * A number for a block and its owner. Those of a zone, as the map has them and as they are on
+ * record, are compared by their sum: to look each up again in a map that does not fit in memory
+ * would be a read for each block.
+ */
+static u64 pair(u64 lba, u64 addr)
+{
+	u64 x = lba * 0x9e3779b97f4a7c15ull + addr;
+
+	x = (x ^ x >> 32) * 0xd6e8feb86659fd93ull;
+	x = (x ^ x >> 32) * 0xd6e8feb86659fd93ull;
+	return x ^ x >> 32;
+}
+
 static void check_block(struct lz *lz, struct check *k, u64 lba, u64 addr)
 {
 	u32 zone = lz_addr_zone(lz, addr), off = lz_addr_off(lz, addr);
@@ -61,6 +80,7 @@ static void check_block(struct lz *lz, struct check *k, u64 lba, u64 addr)
 		found(k, "block %llu: shares drive block %llu with another",
 		      (unsigned long long)lba, (unsigned long long)addr);
 	set(k->used, addr);
+	k->owners[zone] += pair(lba, addr);
 	k->now[zone]++;
 	k->r->mapped++;
 }
@@ -120,17 +140,20 @@ static u64 map_get(struct lz *lz, u64 lba)
 	return addr;
 }
 
-/* The owner on record is believed only if the map agrees. */
+/* The owner on record is believed only if the map agrees, by the sum or by itself. */
 static void name(struct lz *lz, struct check *k, u32 zone, u64 entry)
 {
-	u64 addr = lz_zone_addr(lz, zone, lz_sum_offset(entry));
+	u64 lba = lz_sum_lba(entry), addr = lz_zone_addr(lz, zone, lz_sum_offset(entry));
 
-	if (lz_sum_offset(entry) < lz->g.zone_cap && lz_sum_lba(entry) < lz->si.logical_blocks &&
-	    map_get(lz, lz_sum_lba(entry)) == addr)
-		set(k->named, addr);
+	if (lz_sum_offset(entry) >= lz->g.zone_cap || lba >= lz->si.logical_blocks ||
+	    !bit(k->used, addr) || bit(k->named, lz_sum_offset(entry)) ||
+	    (k->exact && map_get(lz, lba) != addr))
+		return;
+	set(k->named, lz_sum_offset(entry));
+	k->sum += pair(lba, addr);
 }
 
-static void check_summaries(struct lz *lz, struct check *k, u32 zone)
+static void name_by_summaries(struct lz *lz, struct check *k, u32 zone)
 {
 	struct lz_zone *z = &lz->zone[zone];
 	u32 head = z->head, seq = z->sum_seq, group = 0, i, j;
@@ -151,7 +174,7 @@ static void check_summaries(struct lz *lz, struct check *k, u32 zone)
 				      head + i);
 				return;
 			}
-			k->r->nodes++;
+			k->r->nodes += !k->exact;
 			if (!lz_valid(k->buf, &w, why, sizeof(why))) {
 				found(k, "zone %u, summary at offset %u: %s", zone, head + i, why);
 				return;
@@ -177,11 +200,22 @@ static void check_summaries(struct lz *lz, struct check *k, u32 zone)
 	}
 }
 
+static void name_all(struct lz *lz, struct check *k, u32 zone)
+{
+	struct lz_zone *z = &lz->zone[zone];
+	u32 i;
+
+	k->sum = 0;
+	memset(k->named, 0, lz->g.zone_cap / 8 + 1);
+	name_by_summaries(lz, k, zone);
+	for (i = 0; z->open && i < z->open->put; i++)
+		name(lz, k, zone, z->open->ring[i]);
+}
+
 static void check_zone(struct lz *lz, struct check *k, u32 zone)
 {
 	struct lz_zone *z = &lz->zone[zone];
 	u32 off, lost = 0;
-	u64 i;
 
 	if (k->tree[zone] != z->tree_valid)
 		found(k, "zone %u: the zone table counts %u blocks in use, the tree has %u", zone,
@@ -193,13 +227,14 @@ static void check_zone(struct lz *lz, struct check *k, u32 zone)
 		found(k, "zone %u: %u blocks in use that the drive has lost", zone, k->now[zone]);
 	if (!k->now[zone] || (z->flags & LZ_ZF_SCAN) || z->suspect)
 		return;
-	check_summaries(lz, k, zone);
-	for (i = 0; z->open && i < z->open->put; i++)
-		name(lz, k, zone, z->open->ring[i]);
-	for (off = 0; off < lz->g.zone_cap; off++) {
-		i = lz_zone_addr(lz, zone, off);
-		lost += bit(k->used, i) && !bit(k->named, i);
-	}
+	name_all(lz, k, zone);
+	if (k->sum == k->owners[zone])
+		return;
+	k->exact = true;
+	name_all(lz, k, zone);
+	k->exact = false;
+	for (off = 0; off < lz->g.zone_cap; off++)
+		lost += bit(k->used, lz_zone_addr(lz, zone, off)) && !bit(k->named, off);
 	if (lost)
 		found(k, "zone %u: %u blocks in use that neither a summary nor the journal names",
 		      zone, lost);
@@ -241,9 +276,10 @@ int lz_check(struct lz *lz, struct lz_check_report *r)
 	k.tree = lz_zalloc_array(lz->g.nr_zones, sizeof(*k.tree));
 	k.now = lz_zalloc_array(lz->g.nr_zones, sizeof(*k.now));
 	k.used = lz_zalloc_array(blocks / 8 + 1, 1);
-	k.named = lz_zalloc_array(blocks / 8 + 1, 1);
+	k.owners = lz_zalloc_array(lz->g.nr_zones, sizeof(*k.owners));
+	k.named = lz_zalloc_array(lz->g.zone_cap / 8 + 1, 1);
 	k.buf = lz_alloc_blocks(1);
-	if (!k.tree || !k.now || !k.used || !k.named || !k.buf)
+	if (!k.tree || !k.now || !k.owners || !k.used || !k.named || !k.buf)
 		err = -ENOMEM;
 	if (!err)
 		check_supers(lz, &k);
@@ -253,6 +289,7 @@ int lz_check(struct lz *lz, struct lz_check_report *r)
 		check_zone(lz, &k, i);
 	lz_free(k.tree);
 	lz_free(k.now);
+	lz_free(k.owners);
 	lz_free(k.used);
 	lz_free(k.named);
 	lz_free_blocks(k.buf);

@@ -320,6 +320,29 @@ static void check_unreadable(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, quiet.errors, (u64)LZ_SUPER_COPIES);
 }
 
+/* However little of the map fits in memory, each leaf of it is read once. */
+static void check_reads_once(struct kunit *test)
+{
+	struct lz_check_report report = {};
+	u32 state = 7, i;
+	struct ram *r;
+
+	ram_free(test->priv);
+	r = ram_sized(test, 128, 0, 512, 512);
+	KUNIT_ASSERT_EQ(test, ram_format(r), 0);
+	KUNIT_ASSERT_EQ(test, ram_load(r, 0), 0);
+	for (i = 0; i < 4000; i++)
+		KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_LONG,
+						ram_random(&state, r->si.logical_blocks), 1), 0);
+	ram_stop(r);
+	KUNIT_ASSERT_EQ(test, ram_load(r, LZ_LOAD_RO), 0);
+	KUNIT_ASSERT_GT(test, r->lz->map.n[0], 80ull);
+	r->lz->max_cached = 20;
+	KUNIT_EXPECT_EQ(test, lz_check(r->lz, &report), 0);
+	KUNIT_EXPECT_EQ(test, report.errors, 0ull);
+	KUNIT_EXPECT_LE(test, lz_stat(r->lz, LZ_ST_LEAF_READS), r->lz->map.n[0]);
+}
+
 static struct kunit_case check_cases[] = {
 	KUNIT_CASE(check_sound),
 	KUNIT_CASE(check_shared_block),
@@ -337,6 +360,7 @@ static struct kunit_case check_cases[] = {
 	KUNIT_CASE(check_unreadable),
 	KUNIT_CASE(check_damaged_root),
 	KUNIT_CASE(check_short_commands),
+	KUNIT_CASE(check_reads_once),
 	KUNIT_CASE(check_damaged_zone_table),
 	{}
 };
