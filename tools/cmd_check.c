@@ -159,15 +159,16 @@ int cmd_check(int argc, char **argv)
 	f.lines = json_object_new_array();
 	f.notes = json_object_new_array();
 	err = check_drive(d, &r, remark);
-	if (err) {
-		if (!d->said)
-			complain(a.path, "cannot be %s: %s", d->lz ? "checked to the end" :
-				 "recovered", strerror(-err));
-		if (err == -EUCLEAN)
-			ret = EXIT_ERRORS;
+	if (err && !d->said)
+		complain(a.path, "cannot be %s: %s", d->lz ? "checked to the end" : "recovered",
+			 strerror(-err));
+	/* Metadata that does not hold together, or that the drive has lost; of which is told. */
+	if (err == -EUCLEAN || err == -EIO)
+		r.errors++;
+	else if (err)
 		goto out;
-	}
-	summary(&f, &si, &r);
+	if (!err || a.json)
+		summary(&f, &si, &r);
 	ret = r.errors ? EXIT_ERRORS : EXIT_OK;
 out:
 	json_object_put(f.lines);

@@ -536,11 +536,12 @@ static int dump_map(struct dump *p, const struct dump_args *a)
 	}
 	for (i = 0; i < a->nr; i++) {
 		struct lookup l = { 0 };
+		bool number = parse_number(a->arg[i], &l.lba);
 
-		if (!parse_number(a->arg[i], &l.lba) || l.lba >= blocks) {
+		if (!number || l.lba >= blocks) {
 			complain(a->path, "lba %s: not a block of the device (0 to %llu)",
 				 a->arg[i], (unsigned long long)blocks - 1);
-			return EXIT_FAIL;
+			return number ? EXIT_FAIL : EXIT_USAGE_;
 		}
 		w.leaf = lookup_leaf;
 		w.arg = &l;
@@ -654,13 +655,14 @@ static int dump_block(struct dump *p, const char *word, bool row)
 	struct lz_hdr *h = lz_alloc_blocks(1);
 	char why[256];
 	u64 addr;
+	bool number = parse_number(word, &addr);
 	u16 type;
 
-	if (!parse_number(word, &addr) || addr >= drive_blocks(p->d)) {
+	if (!number || addr >= drive_blocks(p->d)) {
 		complain(p->d->path, "block %s: not on the drive (0 to %llu)", word,
 			 (unsigned long long)drive_blocks(p->d) - 1);
 		lz_free_blocks(h);
-		return EXIT_FAIL;
+		return number ? EXIT_FAIL : EXIT_USAGE_;
 	}
 	if (!h || !drive_read(p->d, addr, 1, h)) {
 		complain(p->d->path, "block %s: cannot be read", word);

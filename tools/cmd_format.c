@@ -205,13 +205,23 @@ out:
 	return found;
 }
 
+/* Zones that cannot be written: set aside, and no capacity. */
+static u32 nr_dead(const struct drive *d)
+{
+	u32 i, n = 0;
+
+	for (i = 0; i < d->g.nr_zones; i++)
+		n += lz_zone_dead(&d->z[i]);
+	return n;
+}
+
 /* Of all zones these two have to be what they are for; others are set aside. */
 static bool roots_fit(const struct drive *d)
 {
 	u32 i;
 
 	for (i = 0; i < 2; i++) {
-		if (d->z[i].cond != LZ_COND_READONLY && d->z[i].cond != LZ_COND_OFFLINE)
+		if (!lz_zone_dead(&d->z[i]))
 			continue;
 		complain(d->path, "zone %u is %s: the first two have to be written", i,
 			 d->z[i].cond == LZ_COND_READONLY ? "read-only" : "offline");
@@ -272,8 +282,41 @@ static bool uuid_fits(struct drive *d, const u8 *uuid)
 	return ok;
 }
 
-/* Runs of zones that are not empty; what cannot be reset is left to core. */
-static bool reset_all(struct drive *d)
+static int reset_some(struct drive *d, u32 zone, u32 n)
+{
+	int err = d->kind->zone_op(d, LZ_OP_RESET, zone, n);
+	u32 i;
+
+	if (err)
+		return err;
+	d->dirty = true;
+	for (i = zone; i < zone + n; i++) {
+		d->z[i].wp = 0;
+		d->z[i].cond = LZ_COND_EMPTY;
+		d->z[i].torn = false;
+	}
+	return 0;
+}
+
+/* As one that is read-only, if we can do without it and nothing in it will pass for ours. */
+static bool set_aside(struct format_args *a, struct drive *d, u32 zone, int err)
+{
+	char why[160] = "";
+
+	complain(d->path, "zone %u cannot be reset: %s%s", zone, strerror(-err),
+		 zone < 2 ? ": the first two have to be written" : a->have_uuid ?
+		 " (without --uuid it would be set aside)" : ": set aside");
+	if (zone < 2 || a->have_uuid)
+		return false;
+	d->z[zone].cond = LZ_COND_READONLY;
+	if (!lz_layout_dead(&d->g, &a->si, nr_dead(d), why, sizeof(why)))
+		return true;
+	complain(d->path, "%s", why);
+	return false;
+}
+
+/* Runs of zones that are not empty; where one cannot be reset, each by itself. */
+static bool reset_all(struct format_args *a, struct drive *d)
 {
 	u32 i = 0, n, k;
 
@@ -281,20 +324,13 @@ static bool reset_all(struct drive *d)
 		n = 0;
 		while (i + n < d->g.nr_zones && zone_is_written(&d->z[i + n]))
 			n++;
-		if (n) {
-			int err = d->kind->zone_op(d, LZ_OP_RESET, i, n);
+		if (n && reset_some(d, i, n)) {
+			for (k = i; k < i + n; k++) {
+				int err = reset_some(d, k, 1);
 
-			if (err) {
-				complain(d->path, "zones %u to %u cannot be reset: %s", i,
-					 i + n - 1, strerror(-err));
-				return false;
+				if (err && !set_aside(a, d, k, err))
+					return false;
 			}
-			d->dirty = true;
-		}
-		for (k = i; k < i + n; k++) {
-			d->z[k].wp = 0;
-			d->z[k].cond = LZ_COND_EMPTY;
-			d->z[k].torn = false;
 		}
 		i += n ? n : 1;
 	}
@@ -360,6 +396,7 @@ static void report(const struct format_args *a, const struct drive *d)
 		put_u64(o, "spare_permille", a->si.spare_permille);
 		put_u64(o, "conventional_zones_unused", d->nr_conv);
 		put_u64(o, "zones_unused", d->nr_left);
+		put_u64(o, "zones_dead", nr_dead(d));
 	} else {
 		snprintf(text, sizeof(text), "%s of %s (%llu sectors)",
 			 human_size(cap, h1, sizeof(h1)), human_size(raw, h2, sizeof(h2)),
@@ -373,6 +410,10 @@ static void report(const struct format_args *a, const struct drive *d)
 			 a->si.meta_zones, a->si.gc_zones, a->si.spare_permille / 10,
 			 a->si.spare_permille % 10);
 		put_str(o, "reserve", text);
+		if (nr_dead(d)) {
+			snprintf(text, sizeof(text), "%u, which cannot be written", nr_dead(d));
+			put_str(o, "zones set aside", text);
+		}
 		if (d->nr_conv || d->nr_left) {
 			snprintf(text, sizeof(text), "%u before, %u after (of other kinds)",
 				 d->nr_conv, d->nr_left);
@@ -388,33 +429,35 @@ int cmd_format(int argc, char **argv)
 	char why[256] = "";
 	struct drive *d;
 	int ret = EXIT_FAIL, err;
+	struct lz_geometry g;
 
 	parse_args(&argp, "format", argc, argv, &a);
 	d = drive_open(a.path, DRIVE_WRITE | DRIVE_EXCL | DRIVE_QUIET, &a.img);
 	if (!d)
 		return EXIT_FAIL;
-	if (a.max_open && (!d->g.max_open || a.max_open < d->g.max_open))
-		d->g.max_open = a.max_open;
+	g = d->g;
+	if (a.max_open && (!g.max_open || a.max_open < g.max_open))
+		g.max_open = a.max_open;
 	if (!a.have_uuid)
 		uuid_generate_random(a.si.uuid);
 	a.si.version = LZ_FORMAT_VERSION;
 	a.si.created = time(NULL);
-	err = lz_layout(&d->g, &a.si, why, sizeof(why));
+	if (!roots_fit(d))
+		goto out;
+	err = lz_layout_dead(&g, &a.si, nr_dead(d), why, sizeof(why));
 	if (err) {
 		complain(a.path, "%s", *why ? why : strerror(-err));
 		goto out;
 	}
-	if (!roots_fit(d))
-		goto out;
 	if (a.have_uuid && !uuid_fits(d, a.si.uuid))
 		goto out;
 	if (!a.force && holds_data(d))
 		goto out;
-	if (!reset_all(d))
+	if (!reset_all(&a, d))
 		goto out;
 	if (a.force && d->nr_conv && !wipe_conventional(d))
 		goto out;
-	err = lz_format(&d->g, &a.si, &drive_ops, d);
+	err = lz_format(&g, &a.si, d->z, &drive_ops, d);
 	if (err) {
 		if (!d->said)
 			complain(a.path, "its metadata cannot be written: %s", strerror(-err));

@@ -19,6 +19,7 @@ struct repair_args {
 	bool yes;
 	bool verbose;
 	struct drive_image img;
+	struct json_object *found;	/* what check finds, before and after */
 };
 
 enum { OPT_JSON = 0x100 };
@@ -83,7 +84,9 @@ static void finding(void *ctx, const char *line)
 {
 	const struct repair_args *a = ctx;
 
-	if (!a->json)
+	if (a->json)
+		json_object_array_add(a->found, json_object_new_string(line));
+	else
 		printf("%s: %s\n", a->path, line);
 }
 
@@ -135,6 +138,7 @@ static void print_json(const struct repair_args *a, const struct rebuild_report 
 
 	put_str(o, "device", a->path);
 	put_bool(o, "repaired", done);
+	json_object_object_add(o, "findings", json_object_get(a->found));
 	put_u64(o, "mapped_blocks", r->mapped);
 	put_u64(o, "lost_blocks", r->lost_blocks);
 	put_u64(o, "aged_blocks", r->aged_blocks);
@@ -162,6 +166,7 @@ static bool agreed(const struct repair_args *a)
 		complain(a->path, "nothing written: not a terminal to ask on (--yes writes)");
 		return false;
 	}
+	fflush(stdout);
 	fprintf(stderr, "Write this to %s? [y/N] ", a->path);
 	return fgets(line, sizeof(line), stdin) && (*line == 'y' || *line == 'Y');
 }
@@ -182,20 +187,26 @@ static bool renew(struct drive *d)
 
 enum health { HEALTHY, DAMAGED, BEYOND };
 
-/* What is wrong has been told. An error is one that repair has no answer to. */
-static int examine(struct drive *d, struct repair_args *a)
+/*
+ * What is wrong has been told. An error is one that repair has no answer to. @mapped:
+ * blocks, where it could be counted.
+ */
+static int examine(struct drive *d, struct repair_args *a, u64 *mapped)
 {
 	struct lz_check_report r = { .say = finding, .ctx = a };
 	int err = check_drive(d, &r, ignore);
 
+	*mapped = r.mapped;
 	if (err)
 		return err == -EUCLEAN || err == -EIO ? DAMAGED : err;
 	return !r.errors ? HEALTHY : r.errors == r.unreadable ? BEYOND : DAMAGED;
 }
 
-static int write_it(struct drive *d, struct repair_args *a, const struct rebuild_report *r)
+static int write_it(struct drive *d, struct repair_args *a, const struct rebuild_report *r,
+		    bool *written)
 {
 	int err = rebuild_write(d->lz, d->z, r->roll);
+	u64 mapped;
 
 	if (!err && fsync(d->fd))
 		err = -errno;
@@ -204,9 +215,10 @@ static int write_it(struct drive *d, struct repair_args *a, const struct rebuild
 			complain(a->path, "cannot be written: %s", strerror(-err));
 		return EXIT_OPERATION;
 	}
+	*written = true;
 	lz_free_device(d->lz);
 	d->lz = NULL;
-	err = examine(d, a);
+	err = examine(d, a, &mapped);
 	if (err >= 0)
 		return err == HEALTHY ? EXIT_REPAIRED : EXIT_ERRORS;
 	complain(a->path, "written, but not checked: %s", strerror(-err));
@@ -219,6 +231,8 @@ static int mend(struct drive *d, struct repair_args *a)
 	struct rebuild_report r;
 	struct lz_super_info si;
 	int ret = EXIT_OPERATION, err;
+	bool written = false;
+	u64 mapped;
 
 	err = read_super(d, &si);
 	if (err)
@@ -227,10 +241,10 @@ static int mend(struct drive *d, struct repair_args *a)
 		complain(a->path, "features %#x allow reading only", si.compat_ro);
 		return EXIT_OPERATION;
 	}
-	err = examine(d, a);
+	err = examine(d, a, &mapped);
 	if (err == HEALTHY || err == BEYOND) {
 		if (a->json)
-			print_json(a, &(struct rebuild_report){ 0 }, false);
+			print_json(a, &(struct rebuild_report){ .mapped = mapped }, false);
 		else
 			printf("%s: nothing %s\n", a->path,
 			       err == HEALTHY ? "to repair" : "left to repair");
@@ -257,11 +271,12 @@ static int mend(struct drive *d, struct repair_args *a)
 	}
 	if (!a->json)
 		print_report(a, &r);
-	ret = agreed(a) ? write_it(d, a, &r) : EXIT_ERRORS;
+	ret = agreed(a) ? write_it(d, a, &r, &written) : EXIT_ERRORS;
 	if (a->json)
-		print_json(a, &r, ret == EXIT_REPAIRED);
-	else if (ret == EXIT_REPAIRED)
-		printf("%s: repaired\n", a->path);
+		print_json(a, &r, written);
+	else if (written)
+		printf("%s: repaired%s\n", a->path,
+		       ret == EXIT_REPAIRED ? "" : ", but not all that is wrong");
 out:
 	rebuild_report_free(&r);
 	free(rep);
@@ -275,11 +290,13 @@ int cmd_repair(int argc, char **argv)
 	int ret;
 
 	parse_args(&argp, "repair", argc, argv, &a);
+	a.found = json_object_new_array();
 	d = drive_open(a.path, DRIVE_EXCL | DRIVE_QUIET | (a.dry ? 0 : DRIVE_WRITE), &a.img);
 	if (!d)
 		return EXIT_OPERATION;
 	ret = mend(d, &a);
 	if (!drive_close(d))
 		ret = EXIT_OPERATION;
+	json_object_put(a.found);
 	return ret;
 }

@@ -29,7 +29,9 @@ static int do_read(struct drive *d, u64 addr, u32 nblocks, void *buf)
 	off_t pos = byte_of(d, addr);
 	char *p = buf;
 
-	if (addr >= drive_blocks(d) || nblocks > drive_blocks(d) - addr)
+	/* Drives refuse what their zones do not allow. An image is to be like one. */
+	if (addr >= drive_blocks(d) || nblocks > drive_blocks(d) - addr ||
+	    d->z[addr / d->g.zone_blocks].cond == LZ_COND_OFFLINE)
 		return -EIO;
 	/* Some drives have nothing to read where nothing was written, and say so by an error. */
 	if (d->kind == &drive_blk && d->z[addr / d->g.zone_blocks].cond == LZ_COND_EMPTY) {
@@ -64,7 +66,8 @@ static int do_write(struct drive *d, u64 addr, u32 nblocks, const void *buf, u8 
 	const char *p = buf;
 	off_t pos = byte_of(d, addr);
 
-	if (zone >= d->g.nr_zones || off != d->z[zone].wp || off + nblocks > d->g.zone_cap)
+	if (zone >= d->g.nr_zones || off != d->z[zone].wp || off + nblocks > d->g.zone_cap ||
+	    lz_zone_dead(&d->z[zone]))
 		return -EIO;
 	if ((flags & LZ_CMD_PREFLUSH) && fdatasync(d->fd))
 		return -errno;
@@ -92,7 +95,7 @@ static int do_zone_op(struct drive *d, enum lz_op op, u64 addr)
 	u32 zone = addr / d->g.zone_blocks;
 	int err;
 
-	if (zone >= d->g.nr_zones)
+	if (zone >= d->g.nr_zones || lz_zone_dead(&d->z[zone]))
 		return -EIO;
 	err = d->kind->zone_op(d, op, zone, 1);
 	if (err)

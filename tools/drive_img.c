@@ -288,6 +288,10 @@ static error_t parse_image(int key, char *arg, struct argp_state *state)
 			usage_error(state, "--drive-open %s: not a number of zones", arg);
 		img->max_open = v;
 		return 0;
+	case ARGP_KEY_SUCCESS:
+		if (!img->zone_size && (img->zone_cap || img->max_open))
+			usage_error(state, "--zone-cap and --drive-open go with --zone-size");
+		return 0;
 	}
 	return ARGP_ERR_UNKNOWN;
 }

@@ -88,7 +88,10 @@ int main(int argc, char **argv)
 		out_close();
 		if (fflush(stdout) || ferror(stdout)) {
 			complain("standard output", "cannot be written");
-			ret = ret ? ret : EXIT_FAIL;
+			/* 1 means something else there. */
+			if (!ret)
+				ret = commands[i].fn == cmd_check || commands[i].fn == cmd_repair ?
+					EXIT_OPERATION : EXIT_FAIL;
 		}
 		return ret;
 	}

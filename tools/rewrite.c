@@ -29,7 +29,7 @@ static void place_rebuilt(struct lz *lz, const struct lz_zone_report *rep)
 		z->done = z->resv;
 		if (i < 2)
 			z->state = LZ_ZS_ROOT;
-		else if (rep[i].cond == LZ_COND_READONLY || rep[i].cond == LZ_COND_OFFLINE)
+		else if (lz_zone_dead(&rep[i]))
 			lz_keep_bad(z);
 		else if (atomic_read(&z->valid))
 			z->state = rep[i].cond == LZ_COND_OPEN ? LZ_ZS_OPEN : LZ_ZS_FULL;

@@ -36,15 +36,23 @@ void usage_error(const struct argp_state *state, const char *fmt, ...)
 	exit(EXIT_USAGE_);
 }
 
+/* Decimal, or hexadecimal with 0x; who writes 010 does not mean eight. */
+static bool read_number(const char *s, u64 *v, char **end)
+{
+	bool hex = s[0] == '0' && (s[1] == 'x' || s[1] == 'X');
+
+	if (!isdigit((unsigned char)*s) || (hex && !isxdigit((unsigned char)s[2])))
+		return false;
+	errno = 0;
+	*v = strtoull(s, end, hex ? 16 : 10);
+	return !errno;
+}
+
 bool parse_number(const char *s, u64 *v)
 {
 	char *end;
 
-	if (!isdigit((unsigned char)*s))
-		return false;
-	errno = 0;
-	*v = strtoull(s, &end, 0);
-	return !errno && !*end;
+	return read_number(s, v, &end) && !*end;
 }
 
 bool parse_size(const char *s, u64 *v)
@@ -54,11 +62,7 @@ bool parse_size(const char *s, u64 *v)
 	char *end;
 	int shift = 0;
 
-	if (!isdigit((unsigned char)*s))
-		return false;
-	errno = 0;
-	*v = strtoull(s, &end, 0);
-	if (errno)
+	if (!read_number(s, v, &end))
 		return false;
 	if (*end) {
 		u = strchr(units, toupper((unsigned char)*end));

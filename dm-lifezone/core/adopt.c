@@ -131,8 +131,7 @@ static void adopt_free(struct lz *lz, struct lz_load *l, u32 zone)
 	const struct lz_zone_report *rep = &l->rep[zone];
 	struct lz_zone *z = &lz->zone[zone];
 
-	if (rep->cond == LZ_COND_READONLY || rep->cond == LZ_COND_OFFLINE ||
-	    lz_zone_worn_out(z->flags)) {
+	if (lz_zone_dead(rep) || lz_zone_worn_out(z->flags)) {
 		z->state = LZ_ZS_BAD;
 		z->flags |= LZ_ZF_BAD;
 		/* Or the drive would go on counting it as open. */
@@ -206,8 +205,7 @@ static int adopt_data(struct lz *lz, struct lz_load *l, u32 zone)
 	z->done = z->resv;
 	if (z->flags & LZ_ZF_BAD)
 		lz_load_finish(lz, l, zone);
-	if (rep->cond == LZ_COND_READONLY || rep->cond == LZ_COND_OFFLINE ||
-	    (z->flags & LZ_ZF_BAD)) {
+	if (lz_zone_dead(rep) || (z->flags & LZ_ZF_BAD)) {
 		lz_keep_bad(z);
 		return 0;
 	}

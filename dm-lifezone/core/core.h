@@ -56,6 +56,12 @@ struct lz_zone_report {
 	bool torn;
 };
 
+/* lz_zone_dead - can nothing be written to it any more? */
+static inline bool lz_zone_dead(const struct lz_zone_report *rep)
+{
+	return rep->cond == LZ_COND_READONLY || rep->cond == LZ_COND_OFFLINE;
+}
+
 enum lz_op {
 	LZ_OP_READ,
 	LZ_OP_WRITE,		/* at the write pointer; @addr is where */
@@ -365,9 +371,16 @@ int lz_layout(const struct lz_geometry *g, struct lz_super_info *si, char *why, 
  */
 int lz_layout_least(const struct lz_geometry *g, struct lz_super_info *si, char *why, size_t n);
 
-/* lz_format - make an empty device of a drive whose zones have all been reset. */
+/* lz_layout_dead - the same where @dead zones, but not the first two, cannot be written. */
+int lz_layout_dead(const struct lz_geometry *g, struct lz_super_info *si, u32 dead, char *why,
+		   size_t n);
+
+/*
+ * lz_format - make an empty device of a drive whose zones have all been reset, but for
+ * those that @rep says are read-only or offline: they are set aside. NULL: none is.
+ */
 int lz_format(const struct lz_geometry *g, const struct lz_super_info *si,
-	      const struct lz_ops *ops, void *ctx);
+	      const struct lz_zone_report *rep, const struct lz_ops *ops, void *ctx);
 
 /*
  * lz_probe - read the superblock, from either root zone. -ENODEV: none there;

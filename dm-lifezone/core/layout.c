@@ -45,8 +45,8 @@ static u32 log_zones(u64 nodes, u32 cap, bool least)
 	return least || zones <= LZ_LOG_SMALL ? n : n + zones - LZ_LOG_SMALL;
 }
 
-static int layout(const struct lz_geometry *g, struct lz_super_info *si, bool least, char *why,
-		  size_t n)
+static int layout(const struct lz_geometry *g, struct lz_super_info *si, u32 dead, bool least,
+		  char *why, size_t n)
 {
 	u64 nodes, level[LZ_MAX_LEVELS], data, most;
 	u32 levels, keep;
@@ -88,12 +88,18 @@ static int layout(const struct lz_geometry *g, struct lz_super_info *si, bool le
 	si->gc_zones = LZ_GC_ZONES;
 	/* One zone's worth may be locked up in open zones that others cannot use. */
 	keep = LZ_ROOT_ZONES + si->meta_zones + si->gc_zones + 1;
+	if (dead && g->nr_zones < (u64)keep + dead + 2) {
+		snprintf(why, n,
+			 "%u zones, %u of which cannot be written: at least %u of this capacity are needed that can",
+			 g->nr_zones, dead, keep + 2);
+		return -EINVAL;
+	}
 	if (g->nr_zones < keep + 2) {
 		snprintf(why, n, "%u zones: at least %u of this capacity are needed",
 			 g->nr_zones, keep + 2);
 		return -EINVAL;
 	}
-	data = (u64)(g->nr_zones - keep) * usable(g->zone_cap);
+	data = (u64)(g->nr_zones - keep - dead) * usable(g->zone_cap);
 	data = div_u64(data * (1000 - si->spare_permille), 1000);
 	/* At least 1: two zones of 6 blocks, a tenth of them. */
 	si->logical_blocks = data;
@@ -103,12 +109,18 @@ static int layout(const struct lz_geometry *g, struct lz_super_info *si, bool le
 
 int lz_layout(const struct lz_geometry *g, struct lz_super_info *si, char *why, size_t n)
 {
-	return layout(g, si, false, why, n);
+	return layout(g, si, 0, false, why, n);
+}
+
+int lz_layout_dead(const struct lz_geometry *g, struct lz_super_info *si, u32 dead, char *why,
+		   size_t n)
+{
+	return layout(g, si, dead, false, why, n);
 }
 
 int lz_layout_least(const struct lz_geometry *g, struct lz_super_info *si, char *why, size_t n)
 {
-	return layout(g, si, true, why, n);
+	return layout(g, si, 0, true, why, n);
 }
 
 void lz_super_encode(const struct lz_super_info *si, struct lz_super *s, u64 addr, u64 epoch,
@@ -156,12 +168,9 @@ void lz_super_decode(const struct lz_super *s, struct lz_super_info *si)
 	si->created = le64_to_cpu(s->created);
 }
 
-/*
- * lz_format - the drive's zones have all been reset. The first checkpoint is an
- * empty one: no nodes, a zone table in which all is free.
- */
+/* lz_format - the first checkpoint is an empty one: a zone table in which all is free. */
 int lz_format(const struct lz_geometry *g, const struct lz_super_info *si,
-	      const struct lz_ops *ops, void *ctx)
+	      const struct lz_zone_report *rep, const struct lz_ops *ops, void *ctx)
 {
 	struct lz_options o;
 	struct lz *lz;
@@ -171,7 +180,7 @@ int lz_format(const struct lz_geometry *g, const struct lz_super_info *si,
 	lz = lz_new(g, &o, ops, ctx);
 	if (!lz)
 		return -ENOMEM;
-	err = lz_load_empty(lz, si);
+	err = lz_load_empty(lz, si, rep);
 	lz_free_device(lz);
 	return err;
 }

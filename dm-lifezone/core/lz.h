@@ -940,7 +940,7 @@ int lz_setup(struct lz *lz);
 void lz_free_zone_add(struct lz *lz, struct lz_zone *z);
 int lz_open_journal(struct lz *lz);
 int lz_first_checkpoint(struct lz *lz);
-int lz_load_empty(struct lz *lz, const struct lz_super_info *si);
+int lz_load_empty(struct lz *lz, const struct lz_super_info *si, const struct lz_zone_report *rep);
 
 /**
  * struct lz_load - a load

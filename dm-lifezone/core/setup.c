@@ -144,8 +144,8 @@ int lz_open_journal(struct lz *lz)
 	return -ENOSPC;
 }
 
-/* lz_load_empty - write the first checkpoint of a drive whose zones are all empty. */
-int lz_load_empty(struct lz *lz, const struct lz_super_info *si)
+/* lz_load_empty - write the first checkpoint of a drive whose zones are empty, or of no use. */
+int lz_load_empty(struct lz *lz, const struct lz_super_info *si, const struct lz_zone_report *rep)
 {
 	int err;
 	u32 i;
@@ -157,10 +157,16 @@ int lz_load_empty(struct lz *lz, const struct lz_super_info *si)
 	lz->epoch = 1;
 	lz->jseq = 1;
 	for (i = 0; i < lz->g.nr_zones; i++) {
-		if (i < 2)
-			lz->zone[i].state = LZ_ZS_ROOT;
-		else
-			lz_free_zone_add(lz, &lz->zone[i]);
+		struct lz_zone *z = &lz->zone[i];
+
+		if (i < 2) {
+			z->state = LZ_ZS_ROOT;
+		} else if (rep && lz_zone_dead(&rep[i])) {
+			z->state = LZ_ZS_BAD;
+			z->flags |= LZ_ZF_BAD;
+		} else {
+			lz_free_zone_add(lz, z);
+		}
 	}
 	lz->ckpt.clean = true;
 	err = lz_open_journal(lz);

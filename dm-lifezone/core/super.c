@@ -154,7 +154,7 @@ int lz_super_read(struct lz *lz, struct lz_super_info *si, bool quiet)
 			lz_say(lz, 'e', "no superblock can be read");
 	}
 	if (err == -ENODEV && !quiet)
-		lz_say(lz, 'e', "no lifezone superblock: format the device first");
+		lz_say(lz, 'e', "no lifezone superblock");
 	if (err == -EUCLEAN && !quiet)
 		lz_say(lz, 'e', "no superblock is whole");
 	return err ? err : check_super(lz, si, quiet);

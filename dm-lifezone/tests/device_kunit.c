@@ -46,7 +46,7 @@ static void device_two_zones(struct kunit *test)
 
 	r->lz = lz_new(&r->g, &r->o, &ram_ops, r);
 	KUNIT_ASSERT_NOT_NULL(test, r->lz);
-	KUNIT_EXPECT_EQ(test, lz_load_empty(r->lz, &si), -ENOSPC);
+	KUNIT_EXPECT_EQ(test, lz_load_empty(r->lz, &si, NULL), -ENOSPC);
 	KUNIT_EXPECT_TRUE_MSG(test, strstr(r->said, "no free zone"), "(%s)", r->said);
 }
 

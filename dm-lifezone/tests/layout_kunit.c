@@ -85,7 +85,7 @@ static void layout_log(struct kunit *test)
 	KUNIT_EXPECT_LT(test, own.logical_blocks, least.logical_blocks);
 
 	memset(least.uuid, 1, sizeof(least.uuid));
-	KUNIT_ASSERT_EQ(test, lz_format(&r->g, &least, &ram_ops, r), 0);
+	KUNIT_ASSERT_EQ(test, lz_format(&r->g, &least, NULL, &ram_ops, r), 0);
 	KUNIT_EXPECT_EQ_MSG(test, lz_probe(&r->g, &ram_ops, r, &own), 0, "(%s)", r->said);
 	for (i = 0; i < LZ_SUPER_COPIES; i++) {
 		s = ram_block(r, i);

@@ -411,7 +411,7 @@ int ram_format(struct ram *r)
 		scnprintf(r->said, sizeof(r->said), "%s", why);
 		return err;
 	}
-	err = lz_format(&r->g, &r->si, r->ops, r);
+	err = lz_format(&r->g, &r->si, NULL, r->ops, r);
 	lz_free(r->version);
 	r->version = lz_zalloc_array(r->si.logical_blocks, sizeof(*r->version));
 	return r->version ? err : -ENOMEM;

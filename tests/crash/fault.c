@@ -709,7 +709,7 @@ static void script_format(void)
 	armed = true;
 	w->d->reads_anywhere = true;
 	w->wait_cmds = 0;
-	err = lz_format(&w->g, &w->si, &host_ops, w);
+	err = lz_format(&w->g, &w->si, NULL, &host_ops, w);
 	if (arena_live())
 		world_fail(w, "%zu allocations leaked by lz_format", arena_live());
 	host_forget(w);
@@ -719,7 +719,7 @@ static void script_format(void)
 	if (err) {
 		site.on = false;
 		drive_erase(w->d);
-		err = lz_format(&w->g, &w->si, &host_ops, w);
+		err = lz_format(&w->g, &w->si, NULL, &host_ops, w);
 		if (err && site.how < DRIVE_ERR_READONLY)
 			world_fail(w, "a second lz_format: %d", err);
 		if (err)
@@ -824,7 +824,7 @@ static void make_world(const struct script *s)
 	oracle_init(&w->oracle, w->nr);
 	users_init(w);
 	w->d->reads_anywhere = true;
-	if (lz_format(&w->g, &w->si, &host_ops, w))
+	if (lz_format(&w->g, &w->si, NULL, &host_ops, w))
 		world_fail(w, "lz_format");
 	host_forget(w);
 	arena_reset();

@@ -471,7 +471,7 @@ void tiny_format(u32 nr_zones)
 	tiny_drive->copy = true;
 	tiny_drive->fail = drive_fails;
 	tiny_drive->reads_anywhere = true;
-	if (lz_format(&tiny_geo, &super, &ops, NULL))
+	if (lz_format(&tiny_geo, &super, NULL, &ops, NULL))
 		tiny_fail("lz_format");
 	arena_reset();
 	memset(&tiny, 0, sizeof(tiny));

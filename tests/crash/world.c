@@ -777,7 +777,7 @@ static void format(struct world *w)
 	w->d->reads_anywhere = true;
 	w->wait_cut = -1;
 	w->wait_cmds = 0;
-	err = lz_format(&w->g, &w->si, &host_ops, w);
+	err = lz_format(&w->g, &w->si, NULL, &host_ops, w);
 	if (err)
 		world_fail(w, "lz_format: %d", err);
 	if (arena_live())

@@ -42,7 +42,7 @@ static void format(struct fuzz *f)
 	f->si.spare_permille = LZ_SPARE_DEFAULT;
 	f->si.created = 1700000000;
 	if (lz_layout(&f->g, &f->si, why, sizeof(why)) ||
-	    lz_format(&f->g, &f->si, &fuzz_ops, f))
+	    lz_format(&f->g, &f->si, NULL, &fuzz_ops, f))
 		fuzz_wrong("seed: %s", why);
 }
 

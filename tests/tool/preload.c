@@ -7,7 +7,7 @@
  *
  * LIFEZONE_UNREADABLE names blocks, with spaces between, that cannot be read until they are
  * written again or their zone is reset. Whole blocks are read into whole blocks, as
- * some drives want it.
+ * some drives want it. No zone with the block LIFEZONE_STUCK is reset.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -110,9 +110,15 @@ ssize_t pwritev2(int fd, const struct iovec *iov, int n, off_t pos, int flags)
 int fallocate(int fd, int mode, off_t pos, off_t len)
 {
 	static int (*real)(int fd, int mode, off_t pos, off_t len);
+	const char *stuck = getenv("LIFEZONE_STUCK");
+	off_t at = stuck ? strtoll(stuck, NULL, 10) * BLOCK : -1;
 
 	if (!real)
 		real = (int (*)(int, int, off_t, off_t))dlsym(RTLD_NEXT, "fallocate64");
+	if (at >= pos && at < pos + len) {
+		errno = EIO;
+		return -1;
+	}
 	if (cut() || real(fd, mode, pos, len))
 		return -1;
 	meets_unreadable(pos, len, 1);
