@@ -181,9 +181,9 @@ static void collect(struct lz *lz)
 	c->fill = 0;
 	if (c->stage == LZ_CT_MAP)
 		collect_maps(lz);
-	if (c->stage == LZ_CT_DISCARD && !buffer_full(c))
+	if (c->stage == LZ_CT_DISCARD)
 		collect_discards(lz);
-	if (c->stage == LZ_CT_ZONE && !buffer_full(c))
+	if (c->stage == LZ_CT_ZONE)
 		collect_zones(lz);
 }
 

@@ -522,6 +522,9 @@ static int discard_try(struct lz *lz, u64 lba, u64 n)
 
 	if (unlikely(err))
 		return err;
+	/* Each may take a block of the journal, as a write may. */
+	if (unlikely(READ_ONCE(lz->tight)) && !READ_ONCE(lz->spent))
+		return -EAGAIN;
 	if (n >= LZ_EXTENT_MIN)
 		return discard_extent(lz, lba, n);
 	if (!lz_delta_reserve(lz, n, false))

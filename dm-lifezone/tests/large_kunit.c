@@ -372,6 +372,79 @@ static void large_all_wanted(struct kunit *test)
 	KUNIT_EXPECT_GE(test, spared, r->lz->max_cached - 4096);
 }
 
+/* Records that fill the journal's buffer to the last it takes, and none of zones: it still ends. */
+static void large_commit_ends(struct kunit *test)
+{
+	struct ram *r = large(test, 48, 2048, 2000);
+	u32 n = LZ_LOG_BLOCKS * LZ_JOURNAL_RECORDS - 1, i;
+
+	for (i = 0; i < n; i++)
+		KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_LONG, 2 * i, 1), 0);
+	KUNIT_ASSERT_EQ(test, ram_checkpoint(r), 0);
+	KUNIT_ASSERT_EQ(test, ram_flush(r), 0);
+	KUNIT_ASSERT_EQ(test, r->lz->nr_zrec, 0u);
+	KUNIT_ASSERT_GT(test, r->lz->delta_cap, n);
+	r->hold = true;
+	KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_LONG, 0, 1), 0);
+	for (i = 1; i < n; i++)
+		KUNIT_ASSERT_EQ(test, ram_discard(r, 2 * i, 1), 0);
+	r->hold = false;
+	KUNIT_ASSERT_EQ(test, ram_flush(r), 0);
+	ram_survive(r);
+}
+
+/* The drive takes long to read a leaf for a checkpoint, and meanwhile somebody discards and syncs. */
+static void large_discards_meanwhile(struct kunit *test)
+{
+	struct ram *r = large(test, 200, 128, 120);
+	struct readers *m = kunit_kzalloc(test, sizeof(*m), GFP_KERNEL);
+	struct waiting ckpt = { .w.fn = waiting_end };
+	u32 i, leaves = r->lz->map.n[0];
+	u64 n = r->si.logical_blocks, lba;
+
+	KUNIT_ASSERT_NOT_NULL(test, m);
+	readers = m;
+	m->r = r;
+	m->ops = *r->ops;
+	m->ops.submit = hold_submit;
+	for (lba = 0; lba + 100 <= n; lba += 100)
+		KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_LONG, lba, 100), 0);
+	/* The nodes of the next checkpoint need one zone more. */
+	while (!r->lz->ns->off || r->lz->ns->off < 100) {
+		KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_LONG, 5, 1), 0);
+		KUNIT_ASSERT_EQ(test, ram_checkpoint(r), 0);
+	}
+	for (i = 0; i < leaves; i++)
+		KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_LONG, i * LZ_NODE_ENTRIES, 1), 0);
+	KUNIT_ASSERT_EQ(test, ram_flush(r), 0);
+	ram_forget_leaves(r);
+	r->ops = &m->ops;
+	r->lz->ops = &m->ops;
+	lz_request_checkpoint(r->lz, &ckpt.w);
+	ram_pump(r);
+	KUNIT_ASSERT_GT(test, m->in, 0u);
+	for (i = 0; i < 3000; i++) {
+		struct waiting x = { .w.fn = waiting_end };
+
+		if (lz_discard(r->lz, 1000, 64))
+			break;
+		memset(r->version + 1000, 0, 64 * sizeof(*r->version));
+		lz_flush(r->lz, &x.w);
+		ram_pump(r);
+		KUNIT_ASSERT_TRUE(test, x.called);
+	}
+	KUNIT_EXPECT_LT(test, i, 3000u);
+	m->ops.submit = ram_ops.submit;
+	while (m->out != m->in)
+		ram_ops.submit(r, m->held[m->out++]);
+	ram_pump(r);
+	KUNIT_EXPECT_EQ_MSG(test, r->lz->mode, LZ_MODE_RW, "(%s)", r->said);
+	KUNIT_EXPECT_TRUE(test, ckpt.called);
+	KUNIT_EXPECT_EQ(test, ram_discard(r, 2000, 64), 0);
+	KUNIT_EXPECT_EQ(test, ram_flush(r), 0);
+	ram_survive(r);
+}
+
 static struct kunit_case large_cases[] = {
 	KUNIT_CASE_SLOW(large_map),
 	KUNIT_CASE_SLOW(large_zone_table),
@@ -383,6 +456,8 @@ static struct kunit_case large_cases[] = {
 	KUNIT_CASE_SLOW(large_replayed_once),
 	KUNIT_CASE_SLOW(large_many_readers),
 	KUNIT_CASE_SLOW(large_all_wanted),
+	KUNIT_CASE_SLOW(large_commit_ends),
+	KUNIT_CASE_SLOW(large_discards_meanwhile),
 	{}
 };
 
