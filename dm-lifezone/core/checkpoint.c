@@ -236,10 +236,22 @@ static void cut_leaf(struct lz *lz, struct lz_cached *c)
 	lz_leaf_drop(lz, c);
 }
 
+/* Nothing can be written without this leaf, so the error has to be a new one. */
+static void leaf_unread(struct lz *lz, struct lz_merge_slot *s)
+{
+	if (s->again) {
+		lz_set_mode(lz, LZ_MODE_FAIL, "a map leaf cannot be read", -EIO);
+		return;
+	}
+	s->again = true;
+	lz_leaf_again(lz, lz->leaf[s->leaf]);
+}
+
 /* One leaf of the window. True when it is done with. */
-static bool merge_one(struct lz *lz, u64 leaf)
+static bool merge_one(struct lz *lz, struct lz_merge_slot *s)
 {
 	struct lz_node_ref *r;
+	u64 leaf = s->leaf;
 	struct lz_cached *c;
 	void *block;
 	u32 mapped;
@@ -256,7 +268,7 @@ static bool merge_one(struct lz *lz, u64 leaf)
 		if (!lz->leaf[leaf])
 			lz_nodes_flush(lz);	/* no memory until others are written */
 		else if (lz->leaf[leaf]->state == LZ_LEAF_ERROR)
-			lz_set_mode(lz, LZ_MODE_FAIL, "a map leaf cannot be read", -EIO);
+			leaf_unread(lz, s);
 		return false;
 	}
 	r = lz_node_put(lz, &block);
@@ -314,9 +326,11 @@ static bool merge_step(struct lz *lz)
 	for (i = 0; i < LZ_MERGE_WINDOW; i++) {
 		struct lz_merge_slot *s = &k->slot[i];
 
-		if (!s->used && merge_next(lz, &s->leaf))
+		if (!s->used && merge_next(lz, &s->leaf)) {
 			s->used = true;
-		if (s->used && merge_one(lz, s->leaf)) {
+			s->again = false;
+		}
+		if (s->used && merge_one(lz, s)) {
 			s->used = false;
 			lz->progress = true;
 		}

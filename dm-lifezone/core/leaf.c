@@ -205,6 +205,28 @@ static void read_done(struct lz *lz, struct lz_cmd *cmd)
 	lz_answer(&waiters, err);
 }
 
+static void leaf_read(struct lz *lz, struct lz_cached *c)
+{
+	c->cmd = (struct lz_cmd){
+		.op = LZ_OP_READ, .addr = lz->map.addr[0][c->idx], .nblocks = 1,
+		.buf = c->node, .meta = true, .done = read_done, .priv = c,
+	};
+	lz_count(lz, LZ_ST_LEAF_READS, 1);
+	lz_submit(lz, &c->cmd);
+}
+
+/* lz_leaf_again - read one that could not be read, as the drive may be well again. Machine. */
+void lz_leaf_again(struct lz *lz, struct lz_cached *c)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(lock_of(lz, c->idx), flags);
+	c->state = LZ_LEAF_LOADING;
+	spin_unlock_irqrestore(lock_of(lz, c->idx), flags);
+	c->tries = 0;
+	leaf_read(lz, c);
+}
+
 /*
  * lz_leaf_get - the leaf, if it is in RAM; else NULL and it is being read (or
  * memory is short), or @err is set if it cannot be. Machine context.
@@ -216,16 +238,13 @@ struct lz_cached *lz_leaf_get(struct lz *lz, u64 idx, int *err)
 	*err = 0;
 	if (!c) {
 		c = cached_add(lz, idx, LZ_LEAF_LOADING);
-		if (!c)
-			return NULL;
-		c->cmd = (struct lz_cmd){
-			.op = LZ_OP_READ, .addr = lz->map.addr[0][idx], .nblocks = 1,
-			.buf = c->node, .meta = true, .done = read_done, .priv = c,
-		};
-		lz_count(lz, LZ_ST_LEAF_READS, 1);
-		lz_submit(lz, &c->cmd);
+		if (c)
+			leaf_read(lz, c);
 		return NULL;
 	}
+	if (c->state == LZ_LEAF_ERROR &&
+	    lz->ops->now(lz->ctx) - c->came >= LZ_LEAF_AGAIN_MS * 1000000ull)
+		lz_leaf_again(lz, c);
 	if (c->state == LZ_LEAF_LOADING)
 		return NULL;
 	c->referenced = 1;

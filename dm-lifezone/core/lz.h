@@ -66,6 +66,8 @@
 #define LZ_FINISH_TRIES		3u	/* before a zone is taken for read-only */
 #define LZ_READ_TRIES		3u	/* reads of a block by us before it is lost */
 #define LZ_LEAF_HOLD_MS		10u	/* for who had it read to look at it */
+#define LZ_LEAF_AGAIN_MS	1000u	/* until one that could not be read is tried again */
+#define LZ_SETTLE_PART		8u	/* of a zone, written before counts are settled for GC */
 #define LZ_BUDGET_DEFAULT	16u
 #define LZ_BUDGET_MAX		64u
 #define LZ_RESETS_MAX		4u	/* resets in flight */
@@ -406,6 +408,7 @@ enum lz_ckpt_state {
 struct lz_merge_slot {
 	u64 leaf;
 	bool used;
+	bool again;		/* it could not be read, and is read once more */
 };
 
 /**
@@ -554,6 +557,7 @@ struct lz_trim {
  * @ckpt_done: the checkpoint waited for is durable
  * @no_victim: no zone is worth cleaning until something changes
  * @none_at: device write clock when that was found
+ * @settled_at: and when a checkpoint was asked for on that account
  * @error: of the summary read
  * @victim: zone being cleaned
  * @head: offset of the summary being read
@@ -583,6 +587,7 @@ struct lz_gc {
 	bool ckpt_done;
 	bool no_victim;
 	u64 none_at;
+	u64 settled_at;
 	int error;
 	u32 victim;
 	u32 head;
@@ -768,6 +773,7 @@ void lz_valid_sub(struct lz *lz, u64 addr, bool gc);
 int lz_leaf_init(struct lz *lz);
 void lz_leaf_exit(struct lz *lz);
 struct lz_cached *lz_leaf_get(struct lz *lz, u64 idx, int *err);
+void lz_leaf_again(struct lz *lz, struct lz_cached *c);
 struct lz_cached *lz_leaf_new(struct lz *lz, u64 idx);
 void lz_leaf_drop(struct lz *lz, struct lz_cached *c);
 void lz_leaf_step(struct lz *lz);

@@ -565,12 +565,21 @@ static void gc_begin(struct lz *lz)
 		return;
 	gc->victim = pick(lz, &t);
 	if (gc->victim == LZ_NONE) {
-		WRITE_ONCE(gc->none_at, atomic64_read(&lz->write_seq));
+		u64 now = atomic64_read(&lz->write_seq);
+
+		WRITE_ONCE(gc->none_at, now);
 		WRITE_ONCE(gc->no_victim, true);
 		WRITE_ONCE(gc->want, 0);
-		/* Counts may lag behind overwrites: settle them. */
-		if (atomic_read(&lz->active->used) || lz->active->nr_ext)
+		/*
+		 * Counts may lag behind overwrites: settle them, if somebody waits, or there
+		 * can have been enough of them to matter.
+		 */
+		if ((atomic_read(&lz->active->used) || lz->active->nr_ext) &&
+		    (READ_ONCE(lz->was_starved) || atomic_read(&lz->starved) ||
+		     now - gc->settled_at >= lz->g.zone_cap / LZ_SETTLE_PART)) {
+			gc->settled_at = now;
 			lz_ckpt_want(lz);
+		}
 		WRITE_ONCE(lz->pacing, false);
 		/* Users may have GC's room now. */
 		lz_feed(lz);

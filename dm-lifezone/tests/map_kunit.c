@@ -214,6 +214,38 @@ static void map_damaged_leaf(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ram_read(r, LZ_NODE_ENTRIES), r->version[LZ_NODE_ENTRIES]);
 }
 
+/* The drive may be well again: neither reads nor checkpoints go by an old error. */
+static void map_leaf_again(struct kunit *test)
+{
+	struct ram *r = test->priv;
+	struct ram_zone *z;
+
+	KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_LONG, 0, 4), 0);
+	KUNIT_ASSERT_EQ(test, ram_checkpoint(r), 0);
+	z = &r->zone[lz_addr_zone(r->lz, r->lz->map.addr[0][0])];
+	z->fail = 1 << LZ_OP_READ;
+	ram_forget_leaves(r);
+	KUNIT_EXPECT_EQ(test, ram_read(r, 0), ~0u);
+	z->fail = 0;
+	ram_elapse(r, LZ_LEAF_AGAIN_MS);
+	KUNIT_EXPECT_EQ(test, ram_read(r, 0), r->version[0]);
+
+	z->fail = 1 << LZ_OP_READ;
+	ram_forget_leaves(r);
+	KUNIT_EXPECT_EQ(test, ram_read(r, 0), ~0u);
+	z->fail = 0;
+	KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_LONG, 1, 1), 0);
+	KUNIT_EXPECT_EQ(test, ram_checkpoint(r), 0);
+	ram_verify(r);
+
+	z = &r->zone[lz_addr_zone(r->lz, r->lz->map.addr[0][0])];
+	z->fail = 1 << LZ_OP_READ;
+	ram_forget_leaves(r);
+	KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_LONG, 1, 1), 0);
+	KUNIT_EXPECT_EQ(test, ram_checkpoint(r), -EIO);
+	KUNIT_EXPECT_EQ(test, r->lz->mode, LZ_MODE_FAIL);
+}
+
 /* A cut while a checkpoint merges leaves the discards of two intervals in the journal. */
 static void map_discard_replay(struct kunit *test)
 {
@@ -239,6 +271,7 @@ static struct kunit_case map_cases[] = {
 	KUNIT_CASE(map_random),
 	KUNIT_CASE(map_small_cache),
 	KUNIT_CASE(map_damaged_leaf),
+	KUNIT_CASE(map_leaf_again),
 	{}
 };
 

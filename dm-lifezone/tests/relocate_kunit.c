@@ -563,6 +563,28 @@ static void relocate_room_first(struct kunit *test)
 	ram_check(r);
 }
 
+/* No zone is worth cleaning, and every write since is looked at: not by a checkpoint each time. */
+static void relocate_none_worth_it(struct kunit *test)
+{
+	struct ram *r = ram_device(test, 40, 8);
+	u32 n = r->si.logical_blocks / r->g.zone_cap, i;
+	u64 checkpoints;
+
+	for (i = 0; i < n; i++)
+		KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_LONG, i * r->g.zone_cap,
+						r->g.zone_cap), 0);
+	KUNIT_ASSERT_EQ(test, ram_checkpoint(r), 0);
+	checkpoints = lz_stat(r->lz, LZ_ST_CHECKPOINTS);
+	for (i = 0; i < n; i++) {
+		KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_LONG, i * r->g.zone_cap, 1), 0);
+		lz_request_gc(r->lz, 1);
+		ram_pump(r);
+	}
+	KUNIT_EXPECT_EQ(test, lz_stat(r->lz, LZ_ST_GC_VICTIMS), 0ull);
+	KUNIT_EXPECT_LE(test, lz_stat(r->lz, LZ_ST_CHECKPOINTS) - checkpoints,
+			(u64)n / (r->g.zone_cap / LZ_SETTLE_PART) + 1);
+}
+
 static struct kunit_case relocate_cases[] = {
 	KUNIT_CASE_SLOW(relocate_least_budget),
 	KUNIT_CASE_SLOW(relocate_wla),
@@ -586,6 +608,7 @@ static struct kunit_case relocate_cases[] = {
 	KUNIT_CASE(relocate_not_paced),
 	KUNIT_CASE(relocate_no_room_for_updates),
 	KUNIT_CASE_SLOW(relocate_room_first),
+	KUNIT_CASE(relocate_none_worth_it),
 	{}
 };
 
