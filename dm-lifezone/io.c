@@ -670,47 +670,71 @@ static void lz_busy_work(struct work_struct *work)
 	}
 }
 
+/* Reads whose leaf is there: those there are now, as others may come on and on. */
+static void lz_io_read(struct lz_target *lt)
+{
+	struct bio_list list;
+	struct bio *bio;
+
+	spin_lock_irq(&lt->wait_lock);
+	list = lt->ready;
+	bio_list_init(&lt->ready);
+	spin_unlock_irq(&lt->wait_lock);
+	while ((bio = bio_list_pop(&list)))
+		lz_read_send(lt, dm_per_bio_data(bio, sizeof(struct lz_bio)), bio, false,
+			     GFP_NOIO);
+}
+
+/* The part that has waited longest. False: there is none, or it has to wait on. */
+static bool lz_io_write(struct lz_target *lt)
+{
+	struct bio *bio = lz_io_pop(lt, &lt->waiting), *upper;
+	struct lz_part *part;
+	int r;
+
+	if (!bio)
+		return false;
+	part = container_of(bio, struct lz_part, bio);
+	upper = lz_upper(part->lb);
+	if (dm_noflush_suspending(lt->ti)) {
+		/* dm keeps the whole bio; writing some of it twice is no harm. */
+		lz_part_done(part, BLK_STS_DM_REQUEUE);
+		return true;
+	}
+	if (bio_op(upper) == REQ_OP_WRITE) {
+		/* It may have been sent before. */
+		bio_reset(bio, NULL, 0);
+		r = lz_write_send(lt, &part, upper, false);
+		if (!r)
+			return true;
+	} else {
+		r = lz_discard_send(lt, part);
+	}
+	if (r == -EAGAIN) {
+		spin_lock_irq(&lt->wait_lock);
+		bio_list_add_head(&lt->waiting, bio);
+		spin_unlock_irq(&lt->wait_lock);
+		return false;
+	}
+	lz_part_done(part, errno_to_blk_status(r));
+	return true;
+}
+
+#define LZ_WRITES_A_ROUND	16
+
 static void lz_io_work(struct work_struct *work)
 {
 	struct lz_target *lt = container_of(work, struct lz_target, io_work);
-	struct bio *bio;
+	int left;
 
-	for (;; cond_resched()) {
-		struct lz_part *part;
-		struct bio *upper;
-		int r;
-
-		/* First, as what waits may never come to an end. */
-		while ((bio = lz_io_pop(lt, &lt->ready)))
-			lz_read_send(lt, dm_per_bio_data(bio, sizeof(struct lz_bio)), bio, false,
-				     GFP_NOIO);
-		bio = lz_io_pop(lt, &lt->waiting);
-		if (!bio)
-			break;
-		part = container_of(bio, struct lz_part, bio);
-		upper = lz_upper(part->lb);
-		if (dm_noflush_suspending(lt->ti)) {
-			/* dm keeps the whole bio; writing some of it twice is no harm. */
-			lz_part_done(part, BLK_STS_DM_REQUEUE);
-			continue;
-		}
-		if (bio_op(upper) == REQ_OP_WRITE) {
-			/* It may have been sent before. */
-			bio_reset(bio, NULL, 0);
-			r = lz_write_send(lt, &part, upper, false);
-			if (!r)
-				continue;
-		} else {
-			r = lz_discard_send(lt, part);
-		}
-		if (r == -EAGAIN) {
-			spin_lock_irq(&lt->wait_lock);
-			bio_list_add_head(&lt->waiting, bio);
-			spin_unlock_irq(&lt->wait_lock);
-			break;
-		}
-		lz_part_done(part, errno_to_blk_status(r));
-	}
+	/* Reads first, as what waits may never come to an end. */
+	do {
+		cond_resched();
+		lz_io_read(lt);
+		left = LZ_WRITES_A_ROUND;
+		while (left && lz_io_write(lt))
+			left--;
+	} while (!left);
 }
 
 /**

@@ -66,6 +66,7 @@
 #define LZ_FINISH_TRIES		3u	/* before a zone is taken for read-only */
 #define LZ_READ_TRIES		3u	/* reads of a block by us before it is lost */
 #define LZ_LEAF_HOLD_MS		10u	/* for who had it read to look at it */
+#define LZ_CLOSE_MS		100u	/* that writers wait for a zone to close */
 #define LZ_LEAF_AGAIN_MS	1000u	/* until one that could not be read is tried again */
 #define LZ_SETTLE_PART		8u	/* of a zone, written before counts are settled for GC */
 #define LZ_BUDGET_DEFAULT	16u
@@ -150,6 +151,8 @@ struct lz_zone {
  * @gc: opened for GC output
  * @finish: to be finished as soon as it is quiet
  * @busy: a summary or finish is in flight (machine)
+ * @slow: it has been about to close for long, so nobody waits for that
+ * @slow_since: when somebody was first seen to (ns), or 0 (machine)
  * @force: summarise up to this ring position (machine)
  * @unsum: blocks reserved and not yet named by an issued summary
  * @put: ring position of the next entry
@@ -168,6 +171,8 @@ struct lz_open {
 	bool gc;
 	bool finish;
 	bool busy;
+	bool slow;
+	u64 slow_since;
 	u64 force;
 	u32 unsum;
 	u64 put;

@@ -115,6 +115,8 @@ struct lz_open *lz_open_slot(struct lz *lz, struct lz_zone *z, bool gc)
 	o->gc = gc;
 	o->finish = false;
 	o->busy = false;
+	o->slow = false;
+	o->slow_since = 0;
 	o->unsum = 0;
 	o->put = 0;
 	o->got = 0;
@@ -274,7 +276,8 @@ static int place(struct lz *lz, u8 class, bool gc)
 		spin_lock(&z->lock);
 		look_at(lz, z, traced, &lz->cand[in.n]);
 		/* What is read meanwhile may keep one from its reset for long. */
-		in.closing |= z->closing && !z->failed && !z->draining;
+		in.closing |= z->closing && !z->failed && !z->draining &&
+			      !READ_ONCE(lz->open[i].slow);
 		spin_unlock(&z->lock);
 		if (!lz->cand[in.n].room)
 			continue;
@@ -735,6 +738,27 @@ static enum step zone_next(struct lz *lz, struct lz_zone *z, struct lz_open *o)
 	return STEP_SUBMIT;
 }
 
+/*
+ * A zone that is full closes when the last write to it ends. That may be held up where
+ * the drive's queue is, by the budget of a control group for one, and others are not to wait
+ * for it while there is room elsewhere.
+ */
+static void wait_for_close(struct lz *lz, struct lz_open *o)
+{
+	u64 now = lz->ops->now(lz->ctx);
+
+	if (o->slow)
+		return;
+	if (!o->slow_since)
+		o->slow_since = now;
+	if (now - o->slow_since < LZ_CLOSE_MS * 1000000ull) {
+		lz->ops->kick_later(lz->ctx, LZ_CLOSE_MS);
+		return;
+	}
+	WRITE_ONCE(o->slow, true);
+	lz_feed(lz);
+}
+
 /* lz_zones_step - summaries and closing, zone by zone. Machine. */
 void lz_zones_step(struct lz *lz)
 {
@@ -745,6 +769,7 @@ void lz_zones_step(struct lz *lz)
 		struct lz_open *o = &lz->open[i];
 		struct lz_zone *z;
 		enum step step;
+		bool unquiet;
 
 		/* Pairs with the release in lz_open_slot(). */
 		if (smp_load_acquire(&o->zone) == LZ_NONE || o->busy)
@@ -754,7 +779,10 @@ void lz_zones_step(struct lz *lz)
 			continue;
 		spin_lock_irqsave(&z->lock, flags);
 		step = z->open == o ? zone_next(lz, z, o) : STEP_NONE;
+		unquiet = z->open == o && z->closing && z->done != z->resv;
 		spin_unlock_irqrestore(&z->lock, flags);
+		if (step == STEP_NONE && unquiet && READ_ONCE(lz->was_starved))
+			wait_for_close(lz, o);
 		if (step == STEP_SUBMIT) {
 			lz->progress = true;
 			lz_submit(lz, &o->sum);

@@ -508,6 +508,44 @@ static void zone_left_to_be_filled(struct kunit *test)
 	ram_survive(r);
 }
 
+/* Writers wait for a zone to close, but not for long: a write to it may be held up. */
+static void zone_slow_write(struct kunit *test)
+{
+	static const u8 class[] = { LZ_CLASS_SHORT, LZ_CLASS_MEDIUM, LZ_CLASS_LONG,
+				    LZ_CLASS_EXTREME, LZ_CLASS_NONE, LZ_CLASS_META };
+	struct ram *r = ram_device(test, 40, 8);
+	struct lz_write held, w;
+	struct lz_options o;
+	u32 i;
+	int err;
+
+	lz_get_options(r->lz, &o);
+	o.policy = LZ_POLICY_SLA;
+	lz_set_options(r->lz, &o);
+	for (i = 0; i < ARRAY_SIZE(class); i++)
+		KUNIT_ASSERT_EQ(test, ram_write(r, class[i], i, 1), 0);
+	KUNIT_ASSERT_EQ(test, lz_write_begin(r->lz, LZ_CLASS_SHORT, 10, 1, &held), 0);
+	/* Others fill that zone. */
+	while (!(err = lz_write_begin(r->lz, LZ_CLASS_SHORT, 20, 1, &w))) {
+		u64 addr = lz_zone_addr(r->lz, w.zone, r->zone[w.zone].wp++);
+
+		KUNIT_ASSERT_EQ(test, w.zone, held.zone);
+		KUNIT_ASSERT_EQ(test, lz_write_end(r->lz, &w, addr, 20), 0);
+		ram_pump(r);
+	}
+	KUNIT_EXPECT_EQ(test, err, -EAGAIN);
+	for (i = 0; i < 4 && err == -EAGAIN; i++) {
+		ram_elapse(r, LZ_CLOSE_MS);
+		err = lz_write_begin(r->lz, LZ_CLASS_SHORT, 20, 1, &w);
+	}
+	KUNIT_EXPECT_EQ(test, err, 0);
+	KUNIT_EXPECT_GT(test, i, 0u);
+	KUNIT_EXPECT_NE(test, w.zone, held.zone);
+	if (!err)
+		lz_write_fail(r->lz, &w, -EIO);
+	lz_write_fail(r->lz, &held, -EIO);
+}
+
 static struct kunit_case zone_cases[] = {
 	KUNIT_CASE(zone_budget_4),
 	KUNIT_CASE(zone_budget_5),
@@ -529,6 +567,7 @@ static struct kunit_case zone_cases[] = {
 	KUNIT_CASE(zone_finish_error),
 	KUNIT_CASE(zone_open_reset_error),
 	KUNIT_CASE(zone_left_to_be_filled),
+	KUNIT_CASE(zone_slow_write),
 	{}
 };
 
