@@ -30,7 +30,7 @@ static struct lz_journal *jblock(struct lz *lz, u32 i)
 
 static bool buffer_full(const struct lz_commit *c)
 {
-	return c->nblocks == LZ_LOG_BLOCKS && c->fill >= LZ_JOURNAL_RECORDS - 1;
+	return c->nblocks == LZ_LOG_BLOCKS && c->fill >= LZ_FILL_RECORDS - 1;
 }
 
 static void put_rec(struct lz *lz, u8 type, u64 lba, u32 len, u64 b)
@@ -38,7 +38,7 @@ static void put_rec(struct lz *lz, u8 type, u64 lba, u32 len, u64 b)
 	struct lz_commit *c = &lz->commit;
 	struct lz_journal *j;
 
-	if (!c->nblocks || c->fill == LZ_JOURNAL_RECORDS) {
+	if (!c->nblocks || c->fill == LZ_FILL_RECORDS) {
 		j = jblock(lz, c->nblocks++);
 		memset(j, 0, sizeof(*j));
 		c->fill = 0;

@@ -26,6 +26,7 @@
 #define LZ_SHARD_SHIFT		1
 #define LZ_NR_LEAF_LOCKS	2u
 #define LZ_LOG_BLOCKS		3u
+#define LZ_FILL_RECORDS		lz_user_fill	/* put in a block of the journal */
 #define LZ_SUM_BLOCKS		1u
 #define LZ_GC_SLOTS		1u
 #define LZ_GC_RUN		4u
@@ -39,6 +40,7 @@
 #define LZ_SHARD_SHIFT		6
 #define LZ_NR_LEAF_LOCKS	64u
 #define LZ_LOG_BLOCKS		64u	/* blocks of a journal or node write */
+#define LZ_FILL_RECORDS		LZ_JOURNAL_RECORDS
 #define LZ_SUM_BLOCKS		8u	/* blocks a summary may have */
 #define LZ_GC_SLOTS		8u
 #define LZ_GC_RUN		32u	/* blocks a copy moves at once */

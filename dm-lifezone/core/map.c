@@ -684,10 +684,10 @@ int lz_map_init(struct lz *lz)
 	 */
 	want = clamp_t(u64, leaves * 32, 8192, 1u << 20);
 	more = clamp_t(u64, leaves * 64, 32768, 1u << 20);
-	want = max_t(u64, want, min_t(u64, more, (u64)lz->g.zone_cap * LZ_JOURNAL_RECORDS));
+	want = max_t(u64, want, min_t(u64, more, (u64)lz->g.zone_cap * LZ_FILL_RECORDS));
 	/* And what lz_log_worst() asks for has to be there in steady state (LZ_LOG_EXTRA). */
 	more = (u64)(lz->g.zone_cap - 1) * 3 / 2 - 8;
-	want = min_t(u64, want, more * LZ_JOURNAL_RECORDS);
+	want = min_t(u64, want, more * LZ_FILL_RECORDS);
 	lz->delta_cap = max_t(u64, LZ_DELTA_MIN, min(want, lz->si.logical_blocks));
 	room = 2 * lz->delta_cap;
 	lz->shard_buckets = roundup_pow_of_two(max_t(u32, room / 2 / LZ_NR_SHARDS, 8));

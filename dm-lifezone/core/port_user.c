@@ -8,6 +8,9 @@
 #include "port.h"
 
 u64 lz_user_ram = ~0ull;
+#ifdef LZ_TINY
+u32 lz_user_fill = LZ_JOURNAL_RECORDS;
+#endif
 
 #define CRC32C_POLY	0x82f63b78u	/* Castagnoli's, bits reversed */
 

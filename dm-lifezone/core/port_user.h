@@ -273,6 +273,9 @@ static inline void *lz_zalloc_blocks(size_t n)
 #define lz_zalloc_small(n)	calloc(1, n)
 extern u64 lz_user_ram;		/* for tests; a tool has what it can get */
 #define lz_ram_blocks()		lz_user_ram
+#ifdef LZ_TINY
+extern u32 lz_user_fill;	/* LZ_FILL_RECORDS */
+#endif
 
 /* Wraps, as the kernel's does: it may begin with any number. */
 typedef struct { u64 v; } lz_count_t;

@@ -172,7 +172,7 @@ void lz_stream_ended(struct lz *lz, struct lz_stream *s, const struct lz_cmd *cm
 /* Blocks that commits of what users have written may take until the next checkpoint is through. */
 static u64 journal_worst(const struct lz *lz)
 {
-	return 8 + lz->delta_cap / LZ_JOURNAL_RECORDS;
+	return 8 + lz->delta_cap / LZ_FILL_RECORDS;
 }
 
 /* lz_log_worst - blocks the largest checkpoint needs, and the commits beside it. */

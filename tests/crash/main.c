@@ -437,6 +437,10 @@ int main(int argc, char **argv)
 
 	setlinebuf(stdout);
 	opt.self = argv[0];
+#ifdef LZ_TINY
+	/* So that commits have many blocks, and are sent in pieces. */
+	lz_user_fill = 4;
+#endif
 	current.seed = (u64)time(NULL);
 	while ((c = getopt_long(argc, argv, "", longs, NULL)) != -1) {
 		switch (c) {
