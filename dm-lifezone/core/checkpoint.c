@@ -195,7 +195,8 @@ static void merge_slot(struct lz *lz, struct lz_cached *c, u32 j, u64 new, bool 
 static u32 merge_leaf(struct lz *lz, struct lz_cached *c)
 {
 	spinlock_t *lock = &lz->leaf_lock[c->idx % LZ_NR_LEAF_LOCKS];
-	u64 first = c->idx * LZ_NODE_ENTRIES, end = first + LZ_NODE_ENTRIES, touched[DIV_ROUND_UP(LZ_NODE_ENTRIES, 64)] = {};
+	u64 first = c->idx * LZ_NODE_ENTRIES, end = first + LZ_NODE_ENTRIES;
+	u64 touched[DIV_ROUND_UP(LZ_NODE_ENTRIES, 64)] = {};
 	struct lz_delta *d = lz->frozen;
 	u32 i, j, mapped = 0;
 	unsigned long flags;

@@ -393,7 +393,7 @@ static void large_commit_ends(struct kunit *test)
 	ram_survive(r);
 }
 
-/* The drive takes long to read a leaf for a checkpoint, and meanwhile somebody discards and syncs. */
+/* The drive takes long to read a leaf for a checkpoint; meanwhile somebody discards and syncs. */
 static void large_discards_meanwhile(struct kunit *test)
 {
 	struct ram *r = large(test, 200, 128, 120);
