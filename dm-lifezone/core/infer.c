@@ -3,8 +3,8 @@
  * policy=adaptive: what comes without a hint is grouped by the lifetime inferred of it; and
  * gc_isolation=adaptive, which goes by that for GC's output only, whatever the policy.
  *
- * A request goes to one group as a whole: what is written together is often rewritten
- * together, and stays in one piece on the drive. What GC moves is grouped block by block,
+ * A request, as much of it as is sent at once, goes to one group: what is written together is
+ * often rewritten together, and stays in one piece on the drive. What GC moves is grouped block by block,
  * by what is known of each by then. A block of which nothing is known (since a load marks
  * are made anew) stays in the group of its zone.
  *
