@@ -19,7 +19,9 @@ struct repair_args {
 	bool yes;
 	bool verbose;
 	struct drive_image img;
-	struct json_object *found;	/* what check finds, before and after */
+	struct json_object *found;	/* what check finds, */
+	struct json_object *left;	/* and after the repair */
+	bool written;
 };
 
 enum { OPT_JSON = 0x100 };
@@ -85,7 +87,8 @@ static void finding(void *ctx, const char *line)
 	const struct repair_args *a = ctx;
 
 	if (a->json)
-		json_object_array_add(a->found, json_object_new_string(line));
+		json_object_array_add(a->written ? a->left : a->found,
+				      json_object_new_string(line));
 	else
 		printf("%s: %s\n", a->path, line);
 }
@@ -131,14 +134,15 @@ static struct json_object *runs_json(const struct rebuild_run *r, u32 n)
 	return list;
 }
 
-static void print_json(const struct repair_args *a, const struct rebuild_report *r, bool done)
+static void print_json(const struct repair_args *a, const struct rebuild_report *r)
 {
 	struct json_object *o = json_object_new_object();
 	struct out out = { .json = true };
 
 	put_str(o, "device", a->path);
-	put_bool(o, "repaired", done);
+	put_bool(o, "repaired", a->written);
 	json_object_object_add(o, "findings", json_object_get(a->found));
+	json_object_object_add(o, "left", json_object_get(a->left));
 	put_u64(o, "mapped_blocks", r->mapped);
 	put_u64(o, "lost_blocks", r->lost_blocks);
 	put_u64(o, "aged_blocks", r->aged_blocks);
@@ -202,8 +206,7 @@ static int examine(struct drive *d, struct repair_args *a, u64 *mapped)
 	return !r.errors ? HEALTHY : r.errors == r.unreadable ? BEYOND : DAMAGED;
 }
 
-static int write_it(struct drive *d, struct repair_args *a, const struct rebuild_report *r,
-		    bool *written)
+static int write_it(struct drive *d, struct repair_args *a, const struct rebuild_report *r)
 {
 	int err = rebuild_write(d->lz, d->z, r->roll);
 	u64 mapped;
@@ -215,7 +218,7 @@ static int write_it(struct drive *d, struct repair_args *a, const struct rebuild
 			complain(a->path, "cannot be written: %s", strerror(-err));
 		return EXIT_OPERATION;
 	}
-	*written = true;
+	a->written = true;
 	lz_free_device(d->lz);
 	d->lz = NULL;
 	err = examine(d, a, &mapped);
@@ -231,7 +234,6 @@ static int mend(struct drive *d, struct repair_args *a)
 	struct rebuild_report r;
 	struct lz_super_info si;
 	int ret = EXIT_OPERATION, err;
-	bool written = false;
 	u64 mapped;
 
 	err = read_super(d, &si);
@@ -244,7 +246,7 @@ static int mend(struct drive *d, struct repair_args *a)
 	err = examine(d, a, &mapped);
 	if (err == HEALTHY || err == BEYOND) {
 		if (a->json)
-			print_json(a, &(struct rebuild_report){ .mapped = mapped }, false);
+			print_json(a, &(struct rebuild_report){ .mapped = mapped });
 		else
 			printf("%s: nothing %s\n", a->path,
 			       err == HEALTHY ? "to repair" : "left to repair");
@@ -271,10 +273,10 @@ static int mend(struct drive *d, struct repair_args *a)
 	}
 	if (!a->json)
 		print_report(a, &r);
-	ret = agreed(a) ? write_it(d, a, &r, &written) : EXIT_ERRORS;
+	ret = agreed(a) ? write_it(d, a, &r) : EXIT_ERRORS;
 	if (a->json)
-		print_json(a, &r, written);
-	else if (written)
+		print_json(a, &r);
+	else if (a->written)
 		printf("%s: repaired%s\n", a->path,
 		       ret == EXIT_REPAIRED ? "" : ", but not all that is wrong");
 out:
@@ -291,6 +293,7 @@ int cmd_repair(int argc, char **argv)
 
 	parse_args(&argp, "repair", argc, argv, &a);
 	a.found = json_object_new_array();
+	a.left = json_object_new_array();
 	d = drive_open(a.path, DRIVE_EXCL | DRIVE_QUIET | (a.dry ? 0 : DRIVE_WRITE), &a.img);
 	if (!d)
 		return EXIT_OPERATION;
@@ -298,5 +301,6 @@ int cmd_repair(int argc, char **argv)
 	if (!drive_close(d))
 		ret = EXIT_OPERATION;
 	json_object_put(a.found);
+	json_object_put(a.left);
 	return ret;
 }

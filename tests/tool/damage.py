@@ -597,8 +597,12 @@ def mend(tool, path, cut=None):
     room(p)
     need(p.returncode in (0, 1, 4), f"repair ended with {p.returncode}: {p.stderr}")
     done = json.loads(p.stdout)
-    need(done["repaired"] == (p.returncode == 1), "repaired is not as its status says")
-    need({**done, "repaired": False} == {**plan, "repaired": False},
+    need(done["repaired"] == (not same(path, before)), "it wrote, or did not, as it does not say")
+    need(p.returncode == 4 or done["repaired"] == (p.returncode == 1),
+         "repaired is not as its status says")
+    need(bool(done["left"]) == (p.returncode == 4 and done["repaired"]),
+         "what is left is not as its status says")
+    need({**done, "repaired": False, "left": []} == {**plan, "repaired": False},
          "it did something else than the dry run said")
     return done
 
