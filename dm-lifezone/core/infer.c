@@ -4,9 +4,9 @@
  * gc_isolation=adaptive, which goes by that for GC's output only, whatever the policy.
  *
  * A request, as much of it as is sent at once, goes to one group: what is written together is
- * often rewritten together, and stays in one piece on the drive. What GC moves is grouped block by block,
- * by what is known of each by then. A block of which nothing is known (since a load marks
- * are made anew) stays in the group of its zone.
+ * often rewritten together, and stays in one piece on the drive. What GC moves is grouped
+ * block by block, by what is known of each by then. A block of which nothing is known (since a
+ * load marks are made anew) stays in the group of its zone.
  *
  * Data with a hint from SHORT to EXTREME goes to zones of its class at first, if rates differ
  * by hint, or may do; otherwise hints are worth nothing, and it is grouped like the rest. What
