@@ -10,13 +10,19 @@
 
 /*
  * Memory for leaves of the map, where they are looked at one after the other. Of a device of
- * half a TiB these are all; what is larger is read from the drive more than once.
+ * half a TiB these are all; of what is larger each walk reads them anew.
  */
 #define MAP_CACHE_MB	1024
 
 /* lz_probe(), with one line on stderr if it fails. */
 int read_super(struct drive *d, struct lz_super_info *si);
 struct json_object *super_info_json(const struct lz_super_info *si);
+
+/* Metadata does not hold together, or the drive has lost it: an error found. */
+static inline bool is_damage(int err)
+{
+	return err == -EUCLEAN || err == -EIO;
+}
 
 /*
  * Loads the drive's device without writing and checks all of it. 0, and r->errors, or an error of

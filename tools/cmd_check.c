@@ -162,8 +162,7 @@ int cmd_check(int argc, char **argv)
 	if (err && !d->said)
 		complain(a.path, "cannot be %s: %s", d->lz ? "checked to the end" : "recovered",
 			 strerror(-err));
-	/* Metadata that does not hold together, or that the drive has lost; of which is told. */
-	if (err == -EUCLEAN || err == -EIO)
+	if (is_damage(err))
 		r.errors++;
 	else if (err)
 		goto out;

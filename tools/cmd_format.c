@@ -380,6 +380,7 @@ static void report(const struct format_args *a, const struct drive *d)
 	struct json_object *o = json_object_new_object();
 	struct out out = { .json = a->json };
 	char text[96], h1[24], h2[24], uuid[37];
+	u32 dead = nr_dead(d);
 
 	uuid_text(a->si.uuid, uuid);
 	put_str(o, "device", a->path);
@@ -396,7 +397,7 @@ static void report(const struct format_args *a, const struct drive *d)
 		put_u64(o, "spare_permille", a->si.spare_permille);
 		put_u64(o, "conventional_zones_unused", d->nr_conv);
 		put_u64(o, "zones_unused", d->nr_left);
-		put_u64(o, "zones_dead", nr_dead(d));
+		put_u64(o, "zones_dead", dead);
 	} else {
 		snprintf(text, sizeof(text), "%s of %s (%llu sectors)",
 			 human_size(cap, h1, sizeof(h1)), human_size(raw, h2, sizeof(h2)),
@@ -410,8 +411,8 @@ static void report(const struct format_args *a, const struct drive *d)
 			 a->si.meta_zones, a->si.gc_zones, a->si.spare_permille / 10,
 			 a->si.spare_permille % 10);
 		put_str(o, "reserve", text);
-		if (nr_dead(d)) {
-			snprintf(text, sizeof(text), "%u, which cannot be written", nr_dead(d));
+		if (dead) {
+			snprintf(text, sizeof(text), "%u, which cannot be written", dead);
 			put_str(o, "zones set aside", text);
 		}
 		if (d->nr_conv || d->nr_left) {

@@ -21,6 +21,7 @@ struct repair_args {
 	struct drive_image img;
 	struct json_object *found;	/* what check finds, */
 	struct json_object *left;	/* and after the repair */
+	u64 mapped;			/* blocks, as far as check could count them */
 	bool written;
 };
 
@@ -191,25 +192,21 @@ static bool renew(struct drive *d)
 
 enum health { HEALTHY, DAMAGED, BEYOND };
 
-/*
- * What is wrong has been told. An error is one that repair has no answer to. @mapped:
- * blocks, where it could be counted.
- */
-static int examine(struct drive *d, struct repair_args *a, u64 *mapped)
+/* What is wrong has been told. An error is one that repair has no answer to. */
+static int examine(struct drive *d, struct repair_args *a)
 {
 	struct lz_check_report r = { .say = finding, .ctx = a };
 	int err = check_drive(d, &r, ignore);
 
-	*mapped = r.mapped;
+	a->mapped = r.mapped;
 	if (err)
-		return err == -EUCLEAN || err == -EIO ? DAMAGED : err;
+		return is_damage(err) ? DAMAGED : err;
 	return !r.errors ? HEALTHY : r.errors == r.unreadable ? BEYOND : DAMAGED;
 }
 
 static int write_it(struct drive *d, struct repair_args *a, const struct rebuild_report *r)
 {
 	int err = rebuild_write(d->lz, d->z, r->roll);
-	u64 mapped;
 
 	if (!err && fsync(d->fd))
 		err = -errno;
@@ -221,7 +218,7 @@ static int write_it(struct drive *d, struct repair_args *a, const struct rebuild
 	a->written = true;
 	lz_free_device(d->lz);
 	d->lz = NULL;
-	err = examine(d, a, &mapped);
+	err = examine(d, a);
 	if (err >= 0)
 		return err == HEALTHY ? EXIT_REPAIRED : EXIT_ERRORS;
 	complain(a->path, "written, but not checked: %s", strerror(-err));
@@ -234,7 +231,6 @@ static int mend(struct drive *d, struct repair_args *a)
 	struct rebuild_report r;
 	struct lz_super_info si;
 	int ret = EXIT_OPERATION, err;
-	u64 mapped;
 
 	err = read_super(d, &si);
 	if (err)
@@ -243,10 +239,10 @@ static int mend(struct drive *d, struct repair_args *a)
 		complain(a->path, "features %#x allow reading only", si.compat_ro);
 		return EXIT_OPERATION;
 	}
-	err = examine(d, a, &mapped);
+	err = examine(d, a);
 	if (err == HEALTHY || err == BEYOND) {
 		if (a->json)
-			print_json(a, &(struct rebuild_report){ .mapped = mapped });
+			print_json(a, &(struct rebuild_report){ .mapped = a->mapped });
 		else
 			printf("%s: nothing %s\n", a->path,
 			       err == HEALTHY ? "to repair" : "left to repair");
@@ -292,11 +288,11 @@ int cmd_repair(int argc, char **argv)
 	int ret;
 
 	parse_args(&argp, "repair", argc, argv, &a);
-	a.found = json_object_new_array();
-	a.left = json_object_new_array();
 	d = drive_open(a.path, DRIVE_EXCL | DRIVE_QUIET | (a.dry ? 0 : DRIVE_WRITE), &a.img);
 	if (!d)
 		return EXIT_OPERATION;
+	a.found = json_object_new_array();
+	a.left = json_object_new_array();
 	ret = mend(d, &a);
 	if (!drive_close(d))
 		ret = EXIT_OPERATION;

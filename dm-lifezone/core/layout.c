@@ -88,15 +88,14 @@ static int layout(const struct lz_geometry *g, struct lz_super_info *si, u32 dea
 	si->gc_zones = LZ_GC_ZONES;
 	/* One zone's worth may be locked up in open zones that others cannot use. */
 	keep = LZ_ROOT_ZONES + si->meta_zones + si->gc_zones + 1;
-	if (dead && g->nr_zones < (u64)keep + dead + 2) {
-		snprintf(why, n,
-			 "%u zones, %u of which cannot be written: at least %u of this capacity are needed that can",
-			 g->nr_zones, dead, keep + 2);
-		return -EINVAL;
-	}
-	if (g->nr_zones < keep + 2) {
-		snprintf(why, n, "%u zones: at least %u of this capacity are needed",
-			 g->nr_zones, keep + 2);
+	if (g->nr_zones < (u64)keep + dead + 2) {
+		if (dead)
+			snprintf(why, n,
+				 "%u zones, %u of which cannot be written: at least %u of this capacity are needed that can",
+				 g->nr_zones, dead, keep + 2);
+		else
+			snprintf(why, n, "%u zones: at least %u of this capacity are needed",
+				 g->nr_zones, keep + 2);
 		return -EINVAL;
 	}
 	data = (u64)(g->nr_zones - keep - dead) * usable(g->zone_cap);

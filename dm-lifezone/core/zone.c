@@ -681,22 +681,24 @@ static bool known_lost(struct lz *lz, struct lz_open *o)
 	return lz->ckpt.number >= o->ckpt;
 }
 
-enum step { STEP_NONE, STEP_SUBMIT, STEP_FULL };
+enum step { STEP_NONE, STEP_WAIT, STEP_SUBMIT, STEP_FULL };
 
 /* What an open zone needs next. Caller holds z->lock. */
 static enum step zone_next(struct lz *lz, struct lz_zone *z, struct lz_open *o)
 {
 	u32 pending = o->put - o->got, left = lz->g.zone_cap - z->resv, n, blocks;
 	bool quiet = z->done == z->resv, last;
+	enum step none;
 
 	lockdep_assert_held(&z->lock);
 	/* A checkpoint's summary may have taken the last room. */
 	if (!lz_zone_room(lz, z))
 		z->closing = true;
 	last = z->closing && quiet;
+	none = z->closing && !quiet ? STEP_WAIT : STEP_NONE;
 	if (z->failed) {
 		if (!last || (z->suspect && !known_lost(lz, o)))
-			return STEP_NONE;
+			return none;
 		o->busy = true;
 		o->sum = (struct lz_cmd){
 			.op = LZ_OP_FINISH, .addr = lz_zone_addr(lz, o->zone, 0),
@@ -713,7 +715,7 @@ static enum step zone_next(struct lz *lz, struct lz_zone *z, struct lz_open *o)
 		blocks = owed(n);
 		/* A short one early may only take room that is not owed. */
 		if (blocks + owed(o->unsum - n) > left)
-			return STEP_NONE;
+			return none;
 		summarise(lz, z, o, n, blocks);
 		o->got += n;
 		o->unsum -= n;
@@ -721,7 +723,7 @@ static enum step zone_next(struct lz *lz, struct lz_zone *z, struct lz_open *o)
 		return STEP_SUBMIT;
 	}
 	if (!last)
-		return STEP_NONE;
+		return none;
 	if (!left)
 		return STEP_FULL;
 	if (!o->finish && left <= min(LZ_SUM_BLOCKS, lz->append_max)) {
@@ -769,7 +771,6 @@ void lz_zones_step(struct lz *lz)
 		struct lz_open *o = &lz->open[i];
 		struct lz_zone *z;
 		enum step step;
-		bool unquiet;
 
 		/* Pairs with the release in lz_open_slot(). */
 		if (smp_load_acquire(&o->zone) == LZ_NONE || o->busy)
@@ -779,14 +780,13 @@ void lz_zones_step(struct lz *lz)
 			continue;
 		spin_lock_irqsave(&z->lock, flags);
 		step = z->open == o ? zone_next(lz, z, o) : STEP_NONE;
-		unquiet = z->open == o && z->closing && z->done != z->resv;
 		spin_unlock_irqrestore(&z->lock, flags);
-		if (step == STEP_NONE && unquiet && READ_ONCE(lz->was_starved))
+		if (step == STEP_WAIT && READ_ONCE(lz->was_starved)) {
 			wait_for_close(lz, o);
-		if (step == STEP_SUBMIT) {
+		} else if (step == STEP_SUBMIT) {
 			lz->progress = true;
 			lz_submit(lz, &o->sum);
-		} else if (step != STEP_NONE) {
+		} else if (step == STEP_FULL) {
 			close_zone(lz, z, LZ_ZS_FULL);
 		}
 	}
