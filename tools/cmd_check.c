@@ -61,6 +61,7 @@ int check_drive(struct drive *d, struct lz_check_report *r,
 	struct lz_options o;
 	int err = -ENOMEM;
 
+	*d->said = 0;
 	lz_options_default(&o);
 	o.map_cache_mb = MAP_CACHE_MB;
 	d->lz = lz_new(&d->g, &o, &drive_ops, d);
@@ -105,6 +106,7 @@ static void remark(void *ctx, const char *line)
 		printf("%s: note: %s\n", f->a->path, line);
 }
 
+/* @si: NULL: nothing is known of the device. */
 static void summary(const struct findings *f, const struct lz_super_info *si,
 		    const struct lz_check_report *r)
 {
@@ -130,7 +132,7 @@ static void summary(const struct findings *f, const struct lz_super_info *si,
 	put_u64(o, "errors", r->errors);
 	put_u64(o, "mapped_blocks", r->mapped);
 	put_u64(o, "nodes", r->nodes);
-	json_object_object_add(o, "superblock", super_info_json(si));
+	json_object_object_add(o, "superblock", si ? super_info_json(si) : NULL);
 	json_object_object_add(o, "findings", json_object_get(f->lines));
 	json_object_object_add(o, "notes", json_object_get(f->notes));
 	out_object(&out, o);
@@ -144,30 +146,31 @@ int cmd_check(int argc, char **argv)
 	int ret = EXIT_OPERATION, err;
 	struct lz_super_info si;
 	struct drive *d;
+	bool known;
 
 	parse_args(&argp, "check", argc, argv, &a);
 	d = drive_open(a.path, DRIVE_EXCL | (a.verbose ? 0 : DRIVE_QUIET), &a.img);
 	if (!d)
 		return EXIT_OPERATION;
-	err = read_super(d, &si);
-	if (err) {
-		/* A superblock that is there and damaged is an error found. */
-		if (err == -EUCLEAN)
-			ret = EXIT_ERRORS;
-		goto out;
-	}
 	f.lines = json_object_new_array();
 	f.notes = json_object_new_array();
-	err = check_drive(d, &r, remark);
-	if (err && !d->said)
+	err = read_super(d, &si);
+	known = !err;
+	if (known)
+		err = check_drive(d, &r, remark);
+	if (known && err && !*d->said)
 		complain(a.path, "cannot be %s: %s", d->lz ? "checked to the end" : "recovered",
 			 strerror(-err));
-	if (is_damage(err))
-		r.errors++;
-	else if (err)
+	/* A superblock that is there and damaged is an error found; if none can be read, who knows. */
+	if (err && !(known ? is_damage(err) : err == -EUCLEAN))
 		goto out;
+	if (err) {
+		r.errors++;
+		if (a.json)
+			finding(&f, *d->said ? d->said : strerror(-err));
+	}
 	if (!err || a.json)
-		summary(&f, &si, &r);
+		summary(&f, known ? &si : NULL, &r);
 	ret = r.errors ? EXIT_ERRORS : EXIT_OK;
 out:
 	json_object_put(f.lines);

@@ -460,7 +460,7 @@ int cmd_format(int argc, char **argv)
 		goto out;
 	err = lz_format(&g, &a.si, d->z, &drive_ops, d);
 	if (err) {
-		if (!d->said)
+		if (!*d->said)
 			complain(a.path, "its metadata cannot be written: %s", strerror(-err));
 		goto out;
 	}

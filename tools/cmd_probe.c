@@ -53,7 +53,7 @@ static const struct argp probe_argp = {
 int read_super(struct drive *d, struct lz_super_info *si)
 {
 	int err = lz_probe(&d->g, &drive_ops, d, si);
-	bool mute = d->said || (d->flags & DRIVE_SILENT);
+	bool mute = *d->said || (d->flags & DRIVE_SILENT);
 	u32 i;
 
 	if (err && !mute) {

@@ -199,6 +199,9 @@ static int examine(struct drive *d, struct repair_args *a)
 	int err = check_drive(d, &r, ignore);
 
 	a->mapped = r.mapped;
+	/* What made recovery give up has been told to people. */
+	if (err && a->json)
+		finding(a, *d->said ? d->said : strerror(-err));
 	if (err)
 		return is_damage(err) ? DAMAGED : err;
 	return !r.errors ? HEALTHY : r.errors == r.unreadable ? BEYOND : DAMAGED;
@@ -211,7 +214,7 @@ static int write_it(struct drive *d, struct repair_args *a, const struct rebuild
 	if (!err && fsync(d->fd))
 		err = -errno;
 	if (err) {
-		if (!d->said)
+		if (!*d->said)
 			complain(a->path, "cannot be written: %s", strerror(-err));
 		return EXIT_OPERATION;
 	}
@@ -233,6 +236,10 @@ static int mend(struct drive *d, struct repair_args *a)
 	int ret = EXIT_OPERATION, err;
 
 	err = read_super(d, &si);
+	if (err == -EUCLEAN && a->json) {
+		finding(a, d->said);
+		print_json(a, &(struct rebuild_report){});
+	}
 	if (err)
 		return err == -EUCLEAN ? EXIT_ERRORS : EXIT_OPERATION;
 	if (si.compat_ro) {
@@ -249,7 +256,7 @@ static int mend(struct drive *d, struct repair_args *a)
 		return err == HEALTHY ? EXIT_OK : EXIT_ERRORS;
 	}
 	if (err < 0) {
-		if (!d->said || err == -ENOMEM)
+		if (!*d->said || err == -ENOMEM)
 			complain(a->path, "%s", strerror(-err));
 		return EXIT_OPERATION;
 	}
@@ -260,10 +267,10 @@ static int mend(struct drive *d, struct repair_args *a)
 	}
 	memcpy(rep, d->z, d->g.nr_zones * sizeof(*rep));
 	d->lz->si = si;
-	d->said = false;
+	*d->said = 0;
 	err = rebuild(d->lz, rep, &r);
 	if (err) {
-		if (!d->said || err == -ENOMEM)
+		if (!*d->said || err == -ENOMEM)
 			complain(a->path, "cannot be rebuilt: %s", strerror(-err));
 		goto out;
 	}

@@ -171,10 +171,12 @@ static void host_say(void *ctx, char level, const char *line)
 
 	if (d->flags & DRIVE_SILENT)
 		return;
-	if (level == 'e' || level == 'f')
-		d->said = true;
-	else if (d->flags & DRIVE_QUIET)
+	if (level == 'e' || level == 'f') {
+		if (!*d->said)
+			snprintf(d->said, sizeof(d->said), "%s", line);
+	} else if (d->flags & DRIVE_QUIET) {
 		return;
+	}
 	complain(d->path, "%s", line);
 }
 

@@ -138,7 +138,7 @@ extern const struct drive_kind drive_blk, drive_img;
  * @nr_left: zones after the last usable one that are left alone (zones)
  * @z: a report for each zone, kept up to date by what we do
  * @lz: core's device, once there is one
- * @said: core has already said what was wrong
+ * @said: what core said first of what was wrong; it has been printed
  * @dirty: image: write pointers changed
  */
 struct drive {
@@ -152,7 +152,7 @@ struct drive {
 	u32 nr_left;
 	struct lz_zone_report *z;
 	struct lz *lz;
-	bool said;
+	char said[256];
 	bool dirty;
 };
 

@@ -122,7 +122,7 @@ int dump_state(struct drive *d, struct out *out)
 	if (!err)
 		err = lz_check(d->lz, &s.r);
 	if (err) {
-		if (!d->said)
+		if (!*d->said)
 			complain(d->path, "cannot be recovered: %s", strerror(-err));
 		ret = err == -EUCLEAN ? EXIT_ERRORS : EXIT_FAIL;
 		goto out;

@@ -518,8 +518,8 @@ static bool lend(struct lz *lz)
 }
 
 /*
- * @starved: somebody found no room before the last round, in which nothing moved. For
- * want of room in the log they only wait for somebody's flush.
+ * @starved: somebody found no room before the last round, in which nothing moved. Where
+ * the log has none a checkpoint is wanted as long as one may help: see lz_log_tight().
  */
 static void watch_room(struct lz *lz, bool starved)
 {
@@ -536,7 +536,7 @@ static void watch_room(struct lz *lz, bool starved)
 	}
 	if (!quiet)
 		WRITE_ONCE(lz->spent, false);
-	if (!quiet || lz->tight)
+	if (!quiet)
 		return;
 	/* A checkpoint may have made room in the log since. */
 	if (lend(lz)) {
@@ -550,8 +550,8 @@ static void watch_room(struct lz *lz, bool starved)
 	if (!lost && lz->gc.state == LZ_GC_IDLE)
 		return;
 	if (!lz->spent)
-		lz_say(lz, 'e', "no space is left for GC: %u zones cannot be written or cleaned",
-		       lost);
+		lz_say(lz, 'e', "no space is left for %s: %u zones cannot be written or cleaned",
+		       lz->tight ? "the metadata log" : "GC", lost);
 	WRITE_ONCE(lz->spent, true);
 	lz_feed(lz);
 }

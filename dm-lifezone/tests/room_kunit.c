@@ -104,7 +104,7 @@ static void room_waits_not_for_gc(struct kunit *test)
 	expect_mode(r, LZ_MODE_FAIL);
 }
 
-/* Users who wait for room in the log are not told that there is no space. */
+/* Users wait for room in the log while a checkpoint may make some, and then no longer. */
 static void room_tight(struct kunit *test)
 {
 	struct ram *r = device(test);
@@ -115,13 +115,29 @@ static void room_tight(struct kunit *test)
 	for (i = 0; i < 3 * r->g.zone_cap && !r->lz->tight; i++)
 		KUNIT_ASSERT_TRUE(test, commit(r, &x));
 	KUNIT_ASSERT_TRUE(test, r->lz->tight);
-	/* One zone is lost, which else would be the reason. */
+	/* One zone is lost, which is the reason. */
 	r->lz->zone[r->g.nr_zones - 1].gc_ckpt = ~0ull;
+	/* The checkpoint goes no further, yet. */
+	r->lz->ckpt.root_busy = true;
+	lz_ckpt_want(r->lz);
 	KUNIT_EXPECT_EQ(test, lz_write_begin(r->lz, LZ_CLASS_LONG, 0, 1, &w), -EAGAIN);
 	ram_pump(r);
 	KUNIT_EXPECT_FALSE(test, r->lz->spent);
-	KUNIT_EXPECT_EQ(test, atomic_read(&r->lz->starved), 1);
+	KUNIT_EXPECT_EQ(test, lz_write_begin(r->lz, LZ_CLASS_LONG, 0, 1, &w), -EAGAIN);
+	r->lz->ckpt.root_busy = false;
+	lz_kick(r->lz);
+	KUNIT_EXPECT_EQ(test, ram_write(r, LZ_CLASS_LONG, 0, 1), -ENOSPC);
+	KUNIT_EXPECT_TRUE_MSG(test, strstr(r->said, "no space is left for the metadata log"),
+			      "(%s)", r->said);
 	expect_mode(r, LZ_MODE_RW);
+	/* It is not for ever. */
+	for (i = 2; i < r->g.nr_zones; i++) {
+		if (r->lz->zone[i].state == LZ_ZS_FREE && list_empty(&r->lz->zone[i].list))
+			lz_zone_freed(r->lz, &r->lz->zone[i]);
+	}
+	ram_pump(r);
+	KUNIT_EXPECT_EQ(test, ram_write(r, LZ_CLASS_LONG, 0, 1), 0);
+	ram_verify(r);
 }
 
 /* Nor are those who were held back by GC, when it is not due any more. */
