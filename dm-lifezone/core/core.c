@@ -10,7 +10,7 @@
  * A request that found no room is told -EAGAIN and sets "starved"; whoever
  * makes room calls lz_feed(), which has the host try again. The flag is set
  * before the last try, so no wake-up is lost. On a drive that has lost so many
- * zones that there will be no room, ever, it is told -ENOSPC.
+ * zones that there will be no room, ever, or whose counts are wrong, it is told -ENOSPC.
  */
 #include "lz.h"
 
@@ -517,13 +517,25 @@ static bool lend(struct lz *lz)
 	return lent;
 }
 
+/* GC has looked for garbage, all of it counted, and found none; and users have no zone. */
+static bool nothing_to_clean(struct lz *lz)
+{
+	unsigned long flags;
+	u32 left;
+
+	spin_lock_irqsave(&lz->place_lock, flags);
+	left = lz_free_for(lz, false);
+	spin_unlock_irqrestore(&lz->place_lock, flags);
+	return !left && READ_ONCE(lz->gc.no_victim) && !atomic_read(&lz->active->used);
+}
+
 /*
  * @starved: somebody found no room before the last round, in which nothing moved. Where
  * the log has none a checkpoint is wanted as long as one may help: see lz_log_tight().
  */
 static void watch_room(struct lz *lz, bool starved)
 {
-	bool quiet;
+	bool quiet, wrong;
 	u32 lost;
 
 	if (!starved && !lz->spent)
@@ -546,10 +558,13 @@ static void watch_room(struct lz *lz, bool starved)
 	if (!starved)
 		return;
 	lost = lz_zones_lost(lz);
-	/* With none lost there is always something that GC can clean, if it has room. */
-	if (!lost && lz->gc.state == LZ_GC_IDLE)
+	/* With none lost there is always something that GC can clean, if it is counted right. */
+	wrong = !lost && lz->gc.state == LZ_GC_IDLE;
+	if (wrong && !nothing_to_clean(lz))
 		return;
-	if (!lz->spent)
+	if (!lz->spent && wrong)
+		lz_say(lz, 'e', "no space is left, nor any garbage: blocks in use are counted wrong");
+	else if (!lz->spent)
 		lz_say(lz, 'e', "no space is left for %s: %u zones cannot be written or cleaned",
 		       lz->tight ? "the metadata log" : "GC", lost);
 	WRITE_ONCE(lz->spent, true);

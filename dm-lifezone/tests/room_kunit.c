@@ -320,6 +320,28 @@ static void room_discard_asks(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, lz_write_begin(r->lz, LZ_CLASS_LONG, 0, 1, &w), -EAGAIN);
 }
 
+/* Who made the zone table says that all zones are full of blocks in use: nobody hangs. */
+static void room_counts_wrong(struct kunit *test)
+{
+	u32 state = 3, i, n;
+	struct ram *r = device_with_garbage(test, &state);
+	int err = 0;
+
+	/* Nothing is overwritten, as that would show garbage. */
+	n = r->si.logical_blocks / 4;
+	KUNIT_ASSERT_EQ(test, ram_discard(r, 0, n), 0);
+	KUNIT_ASSERT_EQ(test, ram_checkpoint(r), 0);
+	for (i = 0; i < r->g.nr_zones; i++) {
+		if (r->lz->zone[i].state == LZ_ZS_FULL)
+			atomic_set(&r->lz->zone[i].valid, r->g.zone_cap);
+	}
+	for (i = 0; i < n && !err; i++)
+		err = ram_write(r, LZ_CLASS_LONG, i, 1);
+	KUNIT_EXPECT_EQ(test, err, -ENOSPC);
+	KUNIT_EXPECT_TRUE_MSG(test, strstr(r->said, "counted wrong"), "(%s)", r->said);
+	ram_verify(r);
+}
+
 /* A zone of the log that waits for who looked for data in it, in an earlier life. */
 static void room_log_zone_read(struct kunit *test)
 {
@@ -395,6 +417,7 @@ static struct kunit_case room_cases[] = {
 	KUNIT_CASE(room_lent_by_goal),
 	KUNIT_CASE(room_ends_spoiled),
 	KUNIT_CASE(room_discard_asks),
+	KUNIT_CASE(room_counts_wrong),
 	KUNIT_CASE(room_log_zone_read),
 	KUNIT_CASE(room_log_large),
 	{}
