@@ -425,21 +425,27 @@ static void discard_entry(struct lz *lz, struct lz_shard *s, struct lz_dent *e, 
 	mark_unc(s, s->active, e, unc);
 }
 
+#define LOOK_BUCKETS	256u	/* at a time: interrupts are off */
+
 static u32 discard_shard(struct lz *lz, struct lz_shard *s, u64 lba, u64 end)
 {
-	u32 base = (s - lz->shard) * lz->shard_buckets, unc = 0, b, i;
-	unsigned long flags;
+	u32 b = (s - lz->shard) * lz->shard_buckets, last = b + lz->shard_buckets, unc = 0;
 
-	spin_lock_irqsave(&s->lock, flags);
-	for (b = base; b < base + lz->shard_buckets; b++) {
-		for (i = s->active->bucket[b]; i != LZ_NONE; i = s->active->e[i].next) {
-			u64 at = s->active->e[i].key & LZ_ADDR_MASK;
+	while (b < last) {
+		u32 stop = min(b + LOOK_BUCKETS, last), i;
+		unsigned long flags;
 
-			if (at >= lba && at < end)
-				discard_entry(lz, s, &s->active->e[i], &unc);
+		spin_lock_irqsave(&s->lock, flags);
+		for (; b < stop; b++) {
+			for (i = s->active->bucket[b]; i != LZ_NONE; i = s->active->e[i].next) {
+				u64 at = s->active->e[i].key & LZ_ADDR_MASK;
+
+				if (at >= lba && at < end)
+					discard_entry(lz, s, &s->active->e[i], &unc);
+			}
 		}
+		spin_unlock_irqrestore(&s->lock, flags);
 	}
-	spin_unlock_irqrestore(&s->lock, flags);
 	return unc;
 }
 
