@@ -209,7 +209,7 @@ static int examine(struct drive *d, struct repair_args *a)
 
 static int write_it(struct drive *d, struct repair_args *a, const struct rebuild_report *r)
 {
-	int err = rebuild_write(d->lz, d->z, r->roll);
+	int err = rebuild_write(d->lz, d->z, r);
 
 	if (!err && fsync(d->fd))
 		err = -errno;

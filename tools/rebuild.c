@@ -106,7 +106,8 @@ static void choose_root_zone(struct rebuild *b)
 		late |= b->s.super_epoch[zone][i] > b->s.epoch ||
 			b->s.super_seq[zone][i] > b->s.ckpt;
 	b->r->roll = (b->s.super[zone] & supers) != supers || b->s.shuffled || b->s.forged ||
-		late || !b->s.nr_root;
+		late || !b->s.nr_root || b->s.beyond;
+	b->r->wipe = b->s.beyond;
 }
 
 int rebuild(struct lz *lz, const struct lz_zone_report *rep, struct rebuild_report *r)

@@ -106,15 +106,16 @@ static int close_some(struct lz *lz, struct lz_load *l, u32 want)
 	return -ENOSPC;
 }
 
-int rebuild_write(struct lz *lz, struct lz_zone_report *rep, bool roll)
+int rebuild_write(struct lz *lz, struct lz_zone_report *rep, const struct rebuild_report *r)
 {
+	struct lz_cmd wipe = {
+		.op = LZ_OP_RESET, .addr = lz_zone_addr(lz, lz->root_zone, 0),
+	};
 	struct lz_load l = { .rep = rep };
 	u32 other = lz->root_zone ^ 1, want, i;
 	int err = lz_flush_sync(lz);
 
-	if (rep[lz->root_zone].torn)
-		roll = true;
-	if (roll)
+	if (r->roll || rep[lz->root_zone].torn)
 		lz->root_off = lz->g.zone_cap;
 	/* The log's, and a root zone if one is begun. */
 	want = lz->js == lz->ns ? 1 : 2;
@@ -133,6 +134,8 @@ int rebuild_write(struct lz *lz, struct lz_zone_report *rep, bool roll)
 		err = lz_open_journal(lz);
 	if (!err)
 		err = lz_first_checkpoint(lz);
+	if (!err && r->wipe)
+		err = lz_cmd_sync(lz, &wipe);
 	lz->loading = false;
 	return err;
 }

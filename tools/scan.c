@@ -254,8 +254,10 @@ static int add_root(struct scan *s, u64 addr, const struct lz_root *r)
 	u32 i;
 
 	if (le64_to_cpu(r->h.epoch) > NUMBERS || seq > NUMBERS ||
-	    le64_to_cpu(r->commit) > NUMBERS || le64_to_cpu(r->journal_seq) > NUMBERS)
+	    le64_to_cpu(r->commit) > NUMBERS || le64_to_cpu(r->journal_seq) > NUMBERS) {
+		s->beyond = true;
 		return 0;
+	}
 	s->epoch = max(s->epoch, le64_to_cpu(r->h.epoch));
 	s->ckpt = max(s->ckpt, seq);
 	s->commit = max(s->commit, le64_to_cpu(r->commit));

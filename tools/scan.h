@@ -73,6 +73,7 @@ struct scan_copy {
  * @super_seq: and the numbers of the checkpoints they were written with
  * @shuffled: address of a root that is older than one before it in its zone, or 0
  * @forged: address of a root whose zone table is another epoch's, or 0
+ * @beyond: a root that is whole has numbers no device gets to, and is left out
  * @log: by zone: it is one of the log
  * @epoch: highest seen anywhere
  * @ckpt: likewise, number of a checkpoint
@@ -105,6 +106,7 @@ struct scan {
 	u64 super_seq[2][LZ_SUPER_COPIES];
 	u64 shuffled;
 	u64 forged;
+	bool beyond;
 	u8 *log;
 	u64 epoch;
 	u64 ckpt;
@@ -187,6 +189,7 @@ struct rebuild_run {
  * @tree: blocks whose place came from older nodes and the journal
  * @counted: blocks whose place follows from summaries and counts
  * @roll: the superblock, or roots, have to be written anew
+ * @wipe: and then the zone they were in reset, as a root in it would count as newer
  */
 struct rebuild_report {
 	struct rebuild_run *lost;
@@ -202,6 +205,7 @@ struct rebuild_report {
 	u64 tree;
 	u64 counted;
 	bool roll;
+	bool wipe;
 };
 
 /*
@@ -211,9 +215,8 @@ struct rebuild_report {
 int rebuild(struct lz *lz, const struct lz_zone_report *rep, struct rebuild_report *r);
 void rebuild_report_free(struct rebuild_report *r);
 /*
- * rewrite.c: writes it. @roll: to the other root zone, with new superblocks. Cut short, it
- * leaves what a rebuild can begin with again.
+ * rewrite.c: writes it. Cut short, it leaves what a rebuild can begin with again.
  */
-int rebuild_write(struct lz *lz, struct lz_zone_report *rep, bool roll);
+int rebuild_write(struct lz *lz, struct lz_zone_report *rep, const struct rebuild_report *r);
 
 #endif /* LIFEZONE_SCAN_H */

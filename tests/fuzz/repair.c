@@ -58,7 +58,7 @@ static void mend(struct fuzz *f, struct lz_zone_report *rep)
 	if (f->writes)
 		fuzz_wrong("%u commands changed the drive before they were asked for", f->writes);
 	if (!err)
-		err = rebuild_write(f->lz, rep, r.roll);
+		err = rebuild_write(f->lz, rep, &r);
 	whole = !err;
 	rebuild_report_free(&r);
 	if (whole && examine(f, rep) == DAMAGED)
