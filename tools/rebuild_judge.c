@@ -61,14 +61,20 @@ static int hear(struct rebuild *b, u32 zone, u32 off, u64 lba)
 	return 0;
 }
 
+/* Do summaries say so, and of no other block? */
 static bool owns(const struct rebuild *b, u64 addr, u64 lba)
 {
+	bool own = false;
 	u32 i;
 
-	for (i = 0; i < b->nr_own; i++)
-		if (b->own[i].addr == addr && b->own[i].lba == lba)
-			return true;
-	return false;
+	for (i = 0; i < b->nr_own; i++) {
+		if (b->own[i].addr != addr)
+			continue;
+		if (b->own[i].lba != lba)
+			return false;
+		own = true;
+	}
+	return own;
 }
 
 /* Why a block cannot lie where the map says; NULL: it may. */
