@@ -563,7 +563,8 @@ static void watch_room(struct lz *lz, bool starved)
 	if (wrong && !nothing_to_clean(lz))
 		return;
 	if (!lz->spent && wrong)
-		lz_say(lz, 'e', "no space is left, nor any garbage: blocks in use are counted wrong");
+		lz_say(lz, 'e',
+		       "no space is left, nor any garbage: blocks in use are counted wrong");
 	else if (!lz->spent)
 		lz_say(lz, 'e', "no space is left for %s: %u zones cannot be written or cleaned",
 		       lz->tight ? "the metadata log" : "GC", lost);
