@@ -161,7 +161,7 @@ int cmd_check(int argc, char **argv)
 	if (known && err && !*d->said)
 		complain(a.path, "cannot be %s: %s", d->lz ? "checked to the end" : "recovered",
 			 strerror(-err));
-	/* A superblock that is there and damaged is an error found; if none can be read, who knows. */
+	/* A superblock that is there and damaged is an error found. */
 	if (err && !(known ? is_damage(err) : err == -EUCLEAN))
 		goto out;
 	if (err) {

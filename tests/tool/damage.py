@@ -579,12 +579,12 @@ def mend(tool, path, cut=None):
     need(same(path, before), "a dry run wrote something")
     room(p)
     need(p.returncode in (0, 4, 8), f"a dry run ended with {p.returncode}")
-    if not p.stdout:
+    plan = json.loads(p.stdout) if p.stdout else None
+    if not plan or plan["findings"] == ["no superblock is whole"]:
         need(len(p.stderr.splitlines()) >= 1, "refused without a word")
         q = run(tool, "repair", path, "--yes", "--json")
         need(q.returncode in (4, 8) and same(path, before), "refused, but not with --yes")
         return None
-    plan = json.loads(p.stdout)
     if cut is not None:
         run(tool, "repair", path, "--yes", "--json", cut=cut)
         # It is repaired, or has been.
