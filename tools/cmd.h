@@ -24,6 +24,12 @@ static inline bool is_damage(int err)
 	return err == -EUCLEAN || err == -EIO;
 }
 
+/* Why that ended with @err: what core said, if it did. */
+static inline const char *why_not(const struct drive *d, int err)
+{
+	return *d->said ? d->said : strerror(-err);
+}
+
 /*
  * Loads the drive's device without writing and checks all of it. 0, and r->errors, or an error of
  * lz_load(), which has been told.

@@ -167,7 +167,7 @@ int cmd_check(int argc, char **argv)
 	if (err) {
 		r.errors++;
 		if (a.json)
-			finding(&f, *d->said ? d->said : strerror(-err));
+			finding(&f, why_not(d, err));
 	}
 	if (!err || a.json)
 		summary(&f, known ? &si : NULL, &r);

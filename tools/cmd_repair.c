@@ -201,7 +201,7 @@ static int examine(struct drive *d, struct repair_args *a)
 	a->mapped = r.mapped;
 	/* What made recovery give up has been told to people. */
 	if (err && a->json)
-		finding(a, *d->said ? d->said : strerror(-err));
+		finding(a, why_not(d, err));
 	if (err)
 		return is_damage(err) ? DAMAGED : err;
 	return !r.errors ? HEALTHY : r.errors == r.unreadable ? BEYOND : DAMAGED;
@@ -237,7 +237,7 @@ static int mend(struct drive *d, struct repair_args *a)
 
 	err = read_super(d, &si);
 	if (err == -EUCLEAN && a->json) {
-		finding(a, d->said);
+		finding(a, why_not(d, err));
 		print_json(a, &(struct rebuild_report){});
 	}
 	if (err)

@@ -383,16 +383,13 @@ static void watch_trim(struct lz *lz)
 {
 	u64 seq = atomic64_read(&lz->write_seq), now, copies;
 	struct lz_trim *t = &lz->trim;
-	unsigned long flags;
 	struct lz_trim_in in;
 
 	if (t->looked && seq - t->seq < max(lz->g.zone_cap / 4, 1u))
 		return;
 	now = lz->ops->now(lz->ctx);
 	copies = lz_stat(lz, LZ_ST_GC_COPIES);
-	spin_lock_irqsave(&lz->place_lock, flags);
-	in.free_zones = lz_free_for(lz, true);
-	spin_unlock_irqrestore(&lz->place_lock, flags);
+	in.free_zones = lz_free_now(lz, true);
 	in.mapped = mapped_blocks(lz);
 	if (!t->looked) {
 		t->at = now;
@@ -520,13 +517,8 @@ static bool lend(struct lz *lz)
 /* GC has looked for garbage, all of it counted, and found none; and users have no zone. */
 static bool nothing_to_clean(struct lz *lz)
 {
-	unsigned long flags;
-	u32 left;
-
-	spin_lock_irqsave(&lz->place_lock, flags);
-	left = lz_free_for(lz, false);
-	spin_unlock_irqrestore(&lz->place_lock, flags);
-	return !left && READ_ONCE(lz->gc.no_victim) && !atomic_read(&lz->active->used);
+	return READ_ONCE(lz->gc.no_victim) && !lz_free_now(lz, false) &&
+		!atomic_read(&lz->active->used);
 }
 
 /*
@@ -546,10 +538,10 @@ static void watch_room(struct lz *lz, bool starved)
 		lz_ckpt_want(lz);
 		quiet = false;
 	}
-	if (!quiet)
+	if (!quiet) {
 		WRITE_ONCE(lz->spent, false);
-	if (!quiet)
 		return;
+	}
 	/* A checkpoint may have made room in the log since. */
 	if (lend(lz)) {
 		WRITE_ONCE(lz->spent, false);

@@ -810,6 +810,7 @@ int lz_zones_init(struct lz *lz);
 void lz_zones_exit(struct lz *lz);
 u32 lz_zone_room(const struct lz *lz, const struct lz_zone *z);
 u32 lz_free_for(struct lz *lz, bool gc);
+u32 lz_free_now(struct lz *lz, bool gc);
 int lz_zone_reserve(struct lz *lz, u8 class, bool gc, u32 want, struct lz_write *w);
 void lz_zone_name(struct lz *lz, struct lz_zone *z, u32 off, u64 lba, u32 n);
 void lz_zone_done(struct lz *lz, struct lz_zone *z, u32 reserved, u32 named);

@@ -19,11 +19,7 @@
 
 static void pace_in(struct lz *lz, struct lz_pace_in *in)
 {
-	unsigned long flags;
-
-	spin_lock_irqsave(&lz->place_lock, flags);
-	in->free_zones = lz_free_for(lz, true);
-	spin_unlock_irqrestore(&lz->place_lock, flags);
+	in->free_zones = lz_free_now(lz, true);
 	in->reserve = lz->si.gc_zones;
 	in->start = lz->si.gc_zones + LZ_GC_START;
 }

@@ -62,6 +62,18 @@ u32 lz_free_for(struct lz *lz, bool gc)
 	return lz->nr_free > keep ? lz->nr_free - keep : 0;
 }
 
+/* lz_free_now - the same, as of now; takes place_lock. */
+u32 lz_free_now(struct lz *lz, bool gc)
+{
+	unsigned long flags;
+	u32 n;
+
+	spin_lock_irqsave(&lz->place_lock, flags);
+	n = lz_free_for(lz, gc);
+	spin_unlock_irqrestore(&lz->place_lock, flags);
+	return n;
+}
+
 /* lz_zrec_add - a record about a zone for the next commit; false: no room now. */
 bool lz_zrec_add(struct lz *lz, u8 type, u32 zone, u32 len, u64 b)
 {
