@@ -146,6 +146,8 @@ int rebuild(struct lz *lz, const struct lz_zone_report *rep, struct rebuild_repo
 		err = rebuild_doubt_root(&b);
 	if (!err)
 		err = rebuild_judge(&b);
+	if (!err)
+		err = b.err;
 	if (!err) {
 		rebuild_finish_zones(&b);
 		take_numbers(&b);

@@ -61,9 +61,10 @@ struct rebuild {
 	u8 *ent_ok;		/* by leaf of it */
 	u8 *reborn;		/* by zone: opened since @base */
 	u8 *used, *twice, *spoken, *named;	/* bit by drive block */
-	struct owner *own;
+	struct owner *own;	/* by address, and by block */
 	u32 nr_own;
 	u32 max_own;
+	int err;		/* memory ran out where nobody could be told */
 	struct claim *claim;
 	u32 nr_claim;
 	u32 max_claim;

@@ -61,20 +61,37 @@ static int hear(struct rebuild *b, u32 zone, u32 off, u64 lba)
 	return 0;
 }
 
+static int cmp_owner(const void *x, const void *y)
+{
+	const struct owner *a = x, *b = y;
+
+	if (a->addr != b->addr)
+		return a->addr < b->addr ? -1 : 1;
+	return a->lba < b->lba ? -1 : a->lba > b->lba;
+}
+
+/* The first owner of @addr or of what lies behind it. */
+static u32 first_owner(const struct rebuild *b, u64 addr)
+{
+	u32 lo = 0, hi = b->nr_own;
+
+	while (lo < hi) {
+		u32 mid = (lo + hi) / 2;
+
+		if (b->own[mid].addr < addr)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
 /* Do summaries say so, and of no other block? */
 static bool owns(const struct rebuild *b, u64 addr, u64 lba)
 {
-	bool own = false;
-	u32 i;
+	u32 from = first_owner(b, addr), to = first_owner(b, addr + 1);
 
-	for (i = 0; i < b->nr_own; i++) {
-		if (b->own[i].addr != addr)
-			continue;
-		if (b->own[i].lba != lba)
-			return false;
-		own = true;
-	}
-	return own;
+	return from < to && b->own[from].lba == lba && b->own[to - 1].lba == lba;
 }
 
 /* Why a block cannot lie where the map says; NULL: it may. */
@@ -142,6 +159,8 @@ int rebuild_hear(struct rebuild *b)
 			z->sum_seq = 0;
 		}
 	}
+	if (b->nr_own)
+		sort(b->own, b->nr_own, sizeof(*b->own), cmp_owner, NULL);
 	return 0;
 }
 

@@ -28,20 +28,22 @@ bool rebuild_node(struct rebuild *b, u16 type, u32 level, u64 idx, u64 addr, u64
 	return true;
 }
 
-static int hurt(struct rebuild *b, const struct lz_root *r, u64 addr)
+static void hurt(struct rebuild *b, const struct lz_root *r, u64 addr)
 {
 	u32 i;
 
 	if (r != b->base)
-		return 0;
+		return;
 	for (i = 0; i < b->nr_hurt; i++)
 		if (b->hurt[i] == addr)
-			return 0;
+			return;
 	b->hurt = lz_grow(b->hurt, &b->max_hurt, b->nr_hurt + 1, sizeof(*b->hurt));
-	if (!b->hurt)
-		return -ENOMEM;
+	if (!b->hurt) {
+		b->nr_hurt = 0;
+		b->err = -ENOMEM;
+		return;
+	}
 	b->hurt[b->nr_hurt++] = addr;
-	return 0;
 }
 
 /* Address of leaf @idx as @r leads to it; LZ_MISS if a node on the way is damaged. */
@@ -64,8 +66,10 @@ static u64 leaf_addr(struct rebuild *b, const struct lz_root *r, const struct lz
 			h->ok = rebuild_node(b, t->type, l, at[l], addr, le64_to_cpu(r->h.epoch),
 					     le64_to_cpu(r->h.seq), &h->n);
 		}
-		if (!h->ok)
-			return hurt(b, r, addr) ? LZ_NOWHERE : LZ_MISS;
+		if (!h->ok) {
+			hurt(b, r, addr);
+			return LZ_MISS;
+		}
 		addr = le64_to_cpu(h->n.e[at[l - 1] % LZ_NODE_ENTRIES]);
 	}
 	return addr;
@@ -218,8 +222,10 @@ bool rebuild_journal_between(struct rebuild *b, const struct lz_root *from, stru
 	for (;;) {
 		u64 epoch = le64_to_cpu(from->h.epoch);
 
-		if (scan_walk(&b->s, from, p))
+		if (scan_walk(&b->s, from, p)) {
+			b->err = -ENOMEM;
 			return false;
+		}
 		if (epoch == le64_to_cpu(b->base->h.epoch))
 			break;
 		from = first_of(b, epoch + 1);

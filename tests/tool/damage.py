@@ -804,14 +804,22 @@ def at_random(tool, folder, seed, times):
 def little(tool, folder, pages_so):
     """Repair says that there is not enough, or does what it does with more."""
     path = next(p for p in reversed(images(folder)) if sound(tool, p) and Image(p).inner)
+    for kind in ("leaf", "inner"):
+        short_of(tool, path, kind, pages_so)
+
+
+def short_of(tool, path, kind, pages_so):
+    """With one such node damaged."""
+    folder = os.path.dirname(path)
     to, whole, before = (os.path.join(folder, name) for name in ("damaged", "whole", "before"))
     copy(path, before)
-    flip(img := Image(before), img.leaf[0], random.Random(0))
+    flip(img := Image(before), getattr(img, kind)[0], random.Random(0))
 
     def attempt(image, first):
         p = subprocess.run([tool, "repair", image, "--yes", "--json"], capture_output=True,
                            text=True, check=False, timeout=300, stdin=subprocess.DEVNULL,
                            env=dict(os.environ, LD_PRELOAD=pages_so, LIFEZONE_NO_PAGES=str(first)))
+        need(p.returncode >= 0, f"page {first}: status {p.returncode}: {p.stderr}")
         return p, int(p.stderr.split()[-2])
 
     def fresh(image):
@@ -827,7 +835,7 @@ def little(tool, folder, pages_so):
     lost, there = json.loads(p.stdout)["lost_blocks"], contents(tool, whole)
     refused = repaired = 0
     fresh(to)
-    for first in range(1, asked + 1, 3):
+    for first in range(1, asked + 1, 4):
         if written(to):
             fresh(to)
         p, _ = attempt(to, first)
@@ -844,7 +852,7 @@ def little(tool, folder, pages_so):
         need(contents(tool, to) == there, f"page {first}: other contents")
         repaired += 1
     need(refused and repaired, f"{refused} refused, {repaired} repaired")
-    print(f"{refused} refused, {repaired} repaired")
+    print(f"{kind}: {refused} refused, {repaired} repaired")
 
 
 if __name__ == "__main__":
