@@ -181,6 +181,8 @@ static void collect(struct lz *lz)
 	c->fill = 0;
 	if (c->stage == LZ_CT_MAP)
 		collect_maps(lz);
+	if (lz_planted(LZ_PLANT_COMMIT_WITHOUT_END) && buffer_full(c))
+		return;
 	if (c->stage == LZ_CT_DISCARD)
 		collect_discards(lz);
 	if (c->stage == LZ_CT_ZONE)

@@ -12,6 +12,7 @@ LZ_PLANT(SHELL_LANDING_IGNORED, 1, SHELL, "a write is mapped to the start of its
 LZ_PLANT(FLUSH_WITHOUT_COMMIT, 2, CORE, "a flush completes without the journal")
 LZ_PLANT(FLUSH_JOINS_LATE, 2, CORE, "a commit answers flushes that came after it began")
 LZ_PLANT(JOURNAL_NO_FUA, 2, CORE, "the journal's last block is written without FUA")
+LZ_PLANT(COMMIT_WITHOUT_END, 2, TINY, "a commit that just fills the buffer has no last block")
 LZ_PLANT(LOST_JOURNAL_ANSWERED, 2, CORE, "a commit the lost journal did not take is answered")
 LZ_PLANT(SHELL_NO_FUA, 2, SHELL, "core's FUA is not passed down")
 LZ_PLANT(SHELL_FLUSH_AT_ONCE, 2, SHELL, "a flush is answered without asking core")

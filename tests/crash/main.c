@@ -27,6 +27,11 @@
 #define REPLAYED	10u	/* worlds */
 #define PLANT_CUTS	5000000u	/* to find a planted bug in, time permitting */
 #define SHARES_FROM	500000u	/* cuts from which on they tell where cuts fall */
+#ifdef LZ_TINY
+#define OURS		TINY	/* planted bugs that it is to find */
+#else
+#define OURS		CORE
+#endif
 
 /**
  * struct failure - a world that failed
@@ -359,7 +364,7 @@ static int suite(void)
 	 * processor time, as a guest may run beside it.
 	 */
 	for (i = 1; i < LZ_NR_PLANTS; i++) {
-		if (plants[i].where != CORE)
+		if (plants[i].where != OURS)
 			continue;
 		lz_plant = i;
 		start = now_seconds();

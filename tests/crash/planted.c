@@ -55,7 +55,7 @@ void plants_print(void)
 		for (i = 1; i < LZ_NR_PLANTS; i++)
 			if (plants[i].invariant == k)
 				printf("   %-26s %-5s %s\n", plant_name(i),
-				       plants[i].where == CORE ? "core" : "shell", plants[i].what);
+				       plants[i].where == SHELL ? "shell" : "core", plants[i].what);
 		printf("   %.26s %.5s %s\n\n", rule, rule, rule);
 	}
 }

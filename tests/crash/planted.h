@@ -10,13 +10,14 @@
  * struct plant - a planted bug
  * @name: in capitals
  * @invariant: number of the invariant it breaks
- * @where: half of the module it is in: CORE, which is ours to find, or SHELL
+ * @where: half of the module it is in: CORE, which is ours to find, or SHELL; TINY: in core,
+ *	and for lzcrash-tiny to find, as the buffers of others are too large for their drives
  * @what: in a few words
  */
 struct plant {
 	const char *name;
 	u32 invariant;
-	enum { NOWHERE, CORE, SHELL } where;
+	enum { NOWHERE, CORE, SHELL, TINY } where;
 	const char *what;
 };
 
