@@ -771,7 +771,6 @@ bool lz_map_has_entry(struct lz *lz, u64 lba);
 void lz_map_take_extents(struct lz *lz);
 bool lz_map_freeze(struct lz *lz);
 void lz_map_thaw(struct lz *lz);
-bool lz_ext_find(const struct lz_delta *d, u64 lba, u64 *end);
 u32 lz_ext_search(const struct lz_delta *d, u64 lba);
 bool lz_ext_touches(const struct lz_delta *d, u32 *next, u64 leaf);
 void lz_valid_sub(struct lz *lz, u64 addr, bool gc);

@@ -67,16 +67,6 @@ u32 lz_ext_search(const struct lz_delta *d, u64 lba)
 	return lo;
 }
 
-bool lz_ext_find(const struct lz_delta *d, u64 lba, u64 *end)
-{
-	u32 i = lz_ext_search(d, lba);
-
-	if (i == d->nr_ext || d->ext[i].lba > lba)
-		return false;
-	*end = d->ext[i].lba + d->ext[i].len;
-	return true;
-}
-
 /*
  * lz_ext_touches - does an extent of @d touch @leaf? @next is the first that may; it moves
  * on, as leaves are asked for in order.

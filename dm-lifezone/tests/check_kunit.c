@@ -196,6 +196,10 @@ static void check_unnamed(struct kunit *test)
 	s->e[0] = s->e[1];
 	reseal(r, &s->h);
 	expect(r, "neither a summary nor the journal names");
+	/* Nor if it is named where nothing can be. */
+	s->e[0] = cpu_to_le64(lz_sum_pack(r->g.zone_cap, lz_sum_lba(le64_to_cpu(s->e[0]))));
+	reseal(r, &s->h);
+	expect(r, "neither a summary nor the journal names");
 }
 
 static void check_damaged_summary(struct kunit *test)
@@ -270,17 +274,27 @@ static struct lz_summary *some_summary(struct ram *r, u32 *zone)
 static void check_summary_past_zone(struct kunit *test)
 {
 	struct ram *r = test->priv;
-	struct lz_summary *s;
+	struct lz_summary *s = NULL;
 	u32 zone;
 
-	s = some_summary(r, &zone);
-	/* These are full: their last block is a summary. */
-	KUNIT_ASSERT_TRUE(test, (void *)s == ram_block(r, (u64)zone * r->g.zone_blocks +
-						       r->g.zone_cap - 1));
+	/* A zone with a second summary, which fills it up. */
+	ram_again(r);
+	KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_SHORT, 0, 10), 0);
+	KUNIT_ASSERT_EQ(test, ram_checkpoint(r), 0);
+	KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_SHORT, 10, r->g.zone_cap), 0);
+	ram_stop(r);
+	for (zone = 2; !s && zone < r->g.nr_zones; zone++) {
+		if (r->zone[zone].wp < r->g.zone_cap)
+			continue;
+		s = ram_block(r, (u64)zone * r->g.zone_blocks + r->g.zone_cap - 1);
+		if (le16_to_cpu(s->h.type) != LZ_BT_SUMMARY || le64_to_cpu(s->h.seq) < 2)
+			s = NULL;
+	}
+	KUNIT_ASSERT_NOT_NULL(test, s);
 	s->group = cpu_to_le32(2);
 	s->h.seq = cpu_to_le64(le64_to_cpu(s->h.seq) - 1);
 	reseal(r, &s->h);
-	expect(r, "summary at offset");
+	expect(r, "cannot be read");
 }
 
 static void check_summary_of_another_life(struct kunit *test)
@@ -324,7 +338,9 @@ static void check_unreadable(struct kunit *test)
 static void check_reads_once(struct kunit *test)
 {
 	struct lz_check_report report = {};
-	u32 state = 7, i;
+	struct lz_summary *s = NULL;
+	u32 state = 7, zone, i;
+	struct findings f = {};
 	struct ram *r;
 
 	ram_free(test->priv);
@@ -341,6 +357,23 @@ static void check_reads_once(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, lz_check(r->lz, &report), 0);
 	KUNIT_EXPECT_EQ(test, report.errors, 0ull);
 	KUNIT_EXPECT_LE(test, lz_stat(r->lz, LZ_ST_LEAF_READS), r->lz->map.n[0]);
+	lz_free_device(r->lz);
+	r->lz = NULL;
+	/* But where a summary is wrong each block of its zone is looked up. */
+	for (zone = 2; !s && zone < r->g.nr_zones; zone++) {
+		s = find_block(r, LZ_BT_SUMMARY, 0, zone);
+		if (s && le32_to_cpu(s->h.count) < 2)
+			s = NULL;
+	}
+	KUNIT_ASSERT_NOT_NULL(test, s);
+	s->e[0] = s->e[1];
+	reseal(r, &s->h);
+	KUNIT_ASSERT_EQ(test, ram_load(r, LZ_LOAD_RO), 0);
+	r->lz->max_cached = 20;
+	report.say = note;
+	report.ctx = &f;
+	KUNIT_EXPECT_EQ(test, lz_check(r->lz, &report), 0);
+	KUNIT_EXPECT_TRUE_MSG(test, strstr(f.first, "neither a summary"), "(%s)", f.first);
 }
 
 static struct kunit_case check_cases[] = {

@@ -313,22 +313,28 @@ static void device_counts_too_few(struct kunit *test)
 static void device_prepared(struct kunit *test)
 {
 	struct ram *r = ram_device(test, 40, 8);
-	struct lz_super_info si = r->si;
 	struct lz_zone_report *z;
+	struct lz_super_info si;
 	u32 k;
 
 	KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_LONG, 5, 3), 0);
 	ram_stop(r);
 	z = kunit_kcalloc(test, r->g.nr_zones, sizeof(*z), GFP_KERNEL);
-	for (k = 0; k < 2; k++) {
+	for (k = 0; k < 4; k++) {
 		ram_report(r, z);
-		si.uuid[0] ^= k;
+		si = r->si;
+		si.uuid[0] ^= k == 1;
+		si.created += k == 2;
+		si.logical_blocks -= k == 3;
 		r->lz = lz_new(&r->g, &r->o, r->ops, r);
 		KUNIT_ASSERT_NOT_NULL(test, r->lz);
 		KUNIT_ASSERT_EQ(test, lz_prepare(r->lz, &si, 0), 0);
 		KUNIT_EXPECT_EQ(test, lz_load(r->lz, z, 0), k ? -ESTALE : 0);
-		if (k)
-			break;
+		if (k) {
+			lz_free_device(r->lz);
+			r->lz = NULL;
+			continue;
+		}
 		ram_pump(r);
 		ram_verify(r);
 		ram_check(r);

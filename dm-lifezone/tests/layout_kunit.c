@@ -150,6 +150,32 @@ static void layout_spare_limits(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, lz_layout(&usual, &si, why, sizeof(why)), 0);
 }
 
+/* Zones that cannot be written promise nothing, and are set aside. */
+static void layout_dead(struct kunit *test)
+{
+	struct ram *r = ram_new(test, 32, 8);
+	struct lz_super_info whole = { .spare_permille = LZ_SPARE_DEFAULT }, si = whole;
+	struct lz_zone_report *z;
+	struct lz_info info;
+	char why[160];
+
+	KUNIT_ASSERT_EQ(test, lz_layout_dead(&r->g, &whole, 0, why, sizeof(why)), 0);
+	KUNIT_EXPECT_EQ(test, lz_layout_dead(&r->g, &si, 30, why, sizeof(why)), -EINVAL);
+	KUNIT_EXPECT_TRUE_MSG(test, strstr(why, "30 of which cannot be written"), "(%s)", why);
+	KUNIT_ASSERT_EQ(test, lz_layout_dead(&r->g, &si, 2, why, sizeof(why)), 0);
+	KUNIT_EXPECT_LT(test, si.logical_blocks, whole.logical_blocks);
+	z = kunit_kcalloc(test, r->g.nr_zones, sizeof(*z), GFP_KERNEL);
+	r->zone[3].cond = LZ_COND_READONLY;
+	r->zone[9].cond = LZ_COND_OFFLINE;
+	ram_report(r, z);
+	si.uuid[0] = 1;
+	KUNIT_ASSERT_EQ_MSG(test, lz_format(&r->g, &si, z, r->ops, r), 0, "(%s)", r->said);
+	KUNIT_ASSERT_EQ_MSG(test, ram_load(r, LZ_LOAD_RO), 0, "(%s)", r->said);
+	lz_get_info(r->lz, &info);
+	KUNIT_EXPECT_EQ(test, info.zones[LZ_ZS_BAD], 2u);
+	KUNIT_EXPECT_EQ(test, info.logical_blocks, si.logical_blocks);
+}
+
 static void layout_probe(struct kunit *test)
 {
 	struct ram *r = ram_new(test, 32, 8);
@@ -234,6 +260,7 @@ static struct kunit_case layout_cases[] = {
 	KUNIT_CASE(layout_log),
 	KUNIT_CASE(layout_refused),
 	KUNIT_CASE(layout_spare_limits),
+	KUNIT_CASE(layout_dead),
 	KUNIT_CASE(layout_budget),
 	KUNIT_CASE(layout_probe),
 	KUNIT_CASE(layout_other_version),

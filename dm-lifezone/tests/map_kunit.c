@@ -250,14 +250,14 @@ static void map_leaf_again(struct kunit *test)
 static void map_discard_replay(struct kunit *test)
 {
 	struct lz *lz = ((struct ram *)test->priv)->lz;
-	u64 end;
 	u32 i;
 
 	for (i = 0; i < 2 * LZ_EXTENTS; i++)
 		KUNIT_ASSERT_TRUE(test, lz_map_discard_replay(lz, 40 * i, LZ_EXTENT_MIN));
 	KUNIT_EXPECT_FALSE(test, lz_map_discard_replay(lz, 40 * i, LZ_EXTENT_MIN));
 	for (i = 0; i < 2 * LZ_EXTENTS; i++)
-		KUNIT_ASSERT_TRUE(test, lz_ext_find(lz->active, 40 * i, &end));
+		KUNIT_ASSERT_EQ(test, lz->active->ext[lz_ext_search(lz->active, 40 * i)].lba,
+				40ull * i);
 }
 
 static struct kunit_case map_cases[] = {

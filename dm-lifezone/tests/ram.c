@@ -205,6 +205,20 @@ static void ram_say(void *ctx, char level, const char *line)
 		scnprintf(r->said + used, sizeof(r->said) - used, "%s\n", line);
 }
 
+static void ram_trace(void *ctx, const struct lz_trace *t)
+{
+	struct ram *r = ctx;
+
+	r->nr_traced[t->what]++;
+	if (t->what == LZ_TR_VICTIM)
+		r->candidates += t->c;
+}
+
+static bool ram_traced(void *ctx, u8 what)
+{
+	return ((struct ram *)ctx)->traced;
+}
+
 const struct lz_ops ram_ops = {
 	.submit = ram_submit,
 	.kick = ram_kick,
@@ -213,6 +227,8 @@ const struct lz_ops ram_ops = {
 	.resume = ram_resume,
 	.now = ram_now,
 	.event = ram_event,
+	.trace = ram_trace,
+	.traced = ram_traced,
 	.say = ram_say,
 };
 

@@ -51,6 +51,9 @@ struct ram_zone {
  * @broken: a rule of zoned drives was broken; said once
  * @nr_ops: commands carried out, by enum lz_op
  * @nr_events: events, by enum lz_event
+ * @traced: somebody wants to know of candidates
+ * @nr_traced: what was traced, by enum lz_trace_what
+ * @candidates: of all victims together
  * @said: warnings and errors, a line each
  */
 struct ram {
@@ -73,6 +76,9 @@ struct ram {
 	bool broken;
 	u64 nr_ops[LZ_OP_FLUSH + 1];
 	u32 nr_events[LZ_EV_TRIM + 1];
+	bool traced;
+	u64 nr_traced[LZ_TR_CHECKPOINT + 1];
+	u64 candidates;
 	char said[1024];
 };
 

@@ -1107,28 +1107,41 @@ static void recover_flush_error(struct kunit *test)
 	ram_verify(r);
 }
 
-/* A root that leads where no node can be, and one that leads to no zone table. */
+/* The newest root, which ends at @end, leads there. */
+static void lead(struct ram *r, u64 end, u64 ztab, u64 journal)
+{
+	struct lz_root *root;
+	u32 i;
+
+	for (i = 1; i <= LZ_ROOT_COPIES; i++) {
+		root = ram_block(r, end - i);
+		root->ztab_top[0] = cpu_to_le64(ztab);
+		root->journal_addr = cpu_to_le64(journal);
+		ram_reseal(&root->h, 0);
+	}
+}
+
+/* A root that leads where no node can be, and no journal, and one that leads to no zone table. */
 static void recover_root_astray(struct kunit *test)
 {
 	struct ram *r = test->priv;
+	u64 past = (u64)r->g.nr_zones * r->g.zone_blocks, end, ztab, journal;
+	u32 zone = r->lz->root_zone;
 	struct lz_root *root;
-	u32 zone = r->lz->root_zone, off = r->lz->root_off, i;
 
 	KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_LONG, 10, 300), 0);
 	ram_stop(r);
-	off = r->zone[zone].wp;
-	for (i = 1; i <= LZ_ROOT_COPIES; i++) {
-		root = ram_block(r, (u64)zone * r->g.zone_blocks + off - i);
-		root->ztab_top[0] = cpu_to_le64((u64)r->g.nr_zones * r->g.zone_blocks);
-		ram_reseal(&root->h, 0);
-	}
+	end = (u64)zone * r->g.zone_blocks + r->zone[zone].wp;
+	root = ram_block(r, end - 1);
+	ztab = le64_to_cpu(root->ztab_top[0]);
+	journal = le64_to_cpu(root->journal_addr);
+	lead(r, end, past, journal);
 	KUNIT_EXPECT_EQ(test, ram_load(r, 0), -EUCLEAN);
 	KUNIT_EXPECT_TRUE_MSG(test, strstr(r->said, "is past the drive"), "(%s)", r->said);
-	for (i = 1; i <= LZ_ROOT_COPIES; i++) {
-		root = ram_block(r, (u64)zone * r->g.zone_blocks + off - i);
-		root->ztab_top[0] = cpu_to_le64(LZ_NOWHERE);
-		ram_reseal(&root->h, 0);
-	}
+	lead(r, end, ztab, past);
+	KUNIT_EXPECT_EQ(test, ram_load(r, 0), -EUCLEAN);
+	KUNIT_EXPECT_TRUE_MSG(test, strstr(r->said, "the journal begins at"), "(%s)", r->said);
+	lead(r, end, LZ_NOWHERE, journal);
 	KUNIT_EXPECT_EQ(test, ram_load(r, LZ_LOAD_RO), 0);
 }
 

@@ -244,6 +244,54 @@ static void relocate_stale_summary(struct kunit *test)
 	ram_verify(r);
 }
 
+/* One that names what cannot be, and says that the one before it comes after it. */
+static void relocate_odd_summary(struct kunit *test)
+{
+	struct ram *r = holes(test);
+	u32 i;
+
+	for (i = 2; i < r->g.nr_zones; i++) {
+		struct lz_zone *z = &r->lz->zone[i];
+		struct lz_summary *s;
+
+		if (z->head == LZ_NO_OFFSET)
+			continue;
+		s = ram_block(r, lz_zone_addr(r->lz, i, z->head));
+		/* Summaries of nothing, that fill a zone up, have room for it. */
+		s->e[0] = cpu_to_le64(lz_sum_pack(0, r->si.logical_blocks));
+		s->e[1] = cpu_to_le64(lz_sum_pack(r->g.zone_cap, 0));
+		s->prev = cpu_to_le32(z->head);
+		ram_reseal(&s->h, max(le32_to_cpu(s->h.count), 2u));
+	}
+	for (i = 0; i < 20; i++) {
+		lz_request_gc(r->lz, 3);
+		ram_elapse(r, 2000);
+		ram_flush(r);
+	}
+	/* What they do not name the map does. */
+	KUNIT_EXPECT_GE(test, lz_stat(r->lz, LZ_ST_RESETS_GC), 3ull);
+	ram_verify(r);
+}
+
+/* Whoever wants to know what was chosen from is told of each candidate; nobody else. */
+static void relocate_traced(struct kunit *test)
+{
+	struct ram *r = ram_device(test, 32, 8);
+	u32 state = 3;
+
+	fill(r, LZ_CLASS_LONG);
+	overwrite(r, &state, r->si.logical_blocks);
+	KUNIT_EXPECT_GT(test, r->nr_traced[LZ_TR_VICTIM], 0ull);
+	KUNIT_EXPECT_EQ(test, r->nr_traced[LZ_TR_VICTIM_ZONE], 0ull);
+	KUNIT_EXPECT_EQ(test, r->nr_traced[LZ_TR_PLACE_ZONE], 0ull);
+	r->candidates = 0;
+	r->traced = true;
+	overwrite(r, &state, r->si.logical_blocks);
+	KUNIT_EXPECT_GT(test, r->candidates, 0ull);
+	KUNIT_EXPECT_GE(test, r->nr_traced[LZ_TR_VICTIM_ZONE], r->candidates);
+	KUNIT_EXPECT_GT(test, r->nr_traced[LZ_TR_PLACE_ZONE], 0ull);
+}
+
 /* More is counted in a zone than the map has there: that is said once, and it is left. */
 static void relocate_miscounted(struct kunit *test)
 {
@@ -599,6 +647,8 @@ static struct kunit_case relocate_cases[] = {
 	KUNIT_CASE(relocate_nowhere),
 	KUNIT_CASE(relocate_bad_zones),
 	KUNIT_CASE(relocate_stale_summary),
+	KUNIT_CASE(relocate_odd_summary),
+	KUNIT_CASE(relocate_traced),
 	KUNIT_CASE(relocate_miscounted),
 	KUNIT_CASE(relocate_read_hiccup),
 	KUNIT_CASE(relocate_searches),
