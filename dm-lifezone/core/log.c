@@ -198,11 +198,12 @@ static bool lz_addrs_ok(struct lz_judge *j, const char *field, const __le64 *e, 
 		all |= le64_to_cpu(e[i]);
 	if (all <= LZ_ADDR_MASK)
 		return true;
-	/* One of them has the bit that is too high. */
-	for (i = 0; le64_to_cpu(e[i]) <= LZ_ADDR_MASK; i++)
-		;
-	j->entry = i;
-	return lz_most(j, field, le64_to_cpu(e[i]), LZ_ADDR_MASK);
+	for (i = 0; i < n; i++) {
+		j->entry = i;
+		if (!lz_most(j, field, le64_to_cpu(e[i]), LZ_ADDR_MASK))
+			return false;
+	}
+	return true;
 }
 
 static bool lz_root_ok(struct lz_judge *j, const struct lz_root *r)
