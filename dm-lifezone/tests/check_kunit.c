@@ -180,19 +180,28 @@ static void check_damaged_leaf(struct kunit *test)
 	expect(r, "blocks 0 to 503: their map leaf cannot be used");
 }
 
+/* The newest summary of a zone that holds data, if it names @least blocks. */
+static struct lz_summary *some_summary(struct ram *r, u32 least, u32 *zone)
+{
+	struct lz_summary *s = NULL;
+
+	for (*zone = 1; !s && *zone + 1 < r->g.nr_zones;) {
+		s = find_block(r, LZ_BT_SUMMARY, 0, ++*zone);
+		if (s && le32_to_cpu(s->h.count) < least)
+			s = NULL;
+	}
+	KUNIT_ASSERT_NOT_NULL(r->test, s);
+	return s;
+}
+
 /* A block that no summary names would be lost to GC. */
 static void check_unnamed(struct kunit *test)
 {
 	struct ram *r = test->priv;
-	struct lz_summary *s = NULL;
+	struct lz_summary *s;
 	u32 zone;
 
-	for (zone = 2; !s && zone < r->g.nr_zones; zone++) {
-		s = find_block(r, LZ_BT_SUMMARY, 0, zone);
-		if (s && !le32_to_cpu(s->h.count))
-			s = NULL;
-	}
-	KUNIT_ASSERT_NOT_NULL(test, s);
+	s = some_summary(r, 1, &zone);
 	s->e[0] = s->e[1];
 	reseal(r, &s->h);
 	expect(r, "neither a summary nor the journal names");
@@ -205,13 +214,9 @@ static void check_unnamed(struct kunit *test)
 static void check_damaged_summary(struct kunit *test)
 {
 	struct ram *r = test->priv;
-	u8 *s = NULL;
 	u32 zone;
 
-	for (zone = 2; !s && zone < r->g.nr_zones; zone++)
-		s = find_block(r, LZ_BT_SUMMARY, 0, zone);
-	KUNIT_ASSERT_NOT_NULL(test, s);
-	s[2000] ^= 16;
+	((u8 *)some_summary(r, 0, &zone))[2000] ^= 16;
 	expect(r, "crc: got");
 }
 
@@ -259,17 +264,6 @@ static void check_damaged_zone_table(struct kunit *test)
 			      "(%s)", r->said);
 }
 
-/* The newest summary of a zone that holds data. */
-static struct lz_summary *some_summary(struct ram *r, u32 *zone)
-{
-	struct lz_summary *s = NULL;
-
-	for (*zone = 1; !s && *zone + 1 < r->g.nr_zones;)
-		s = find_block(r, LZ_BT_SUMMARY, 0, ++*zone);
-	KUNIT_ASSERT_NOT_NULL(r->test, s);
-	return s;
-}
-
 /* One that says it goes on behind the end of its zone. */
 static void check_summary_past_zone(struct kunit *test)
 {
@@ -303,7 +297,7 @@ static void check_summary_of_another_life(struct kunit *test)
 	struct lz_summary *s;
 	u32 zone;
 
-	s = some_summary(r, &zone);
+	s = some_summary(r, 0, &zone);
 	s->group = cpu_to_le32(2);
 	s->nth = cpu_to_le32(1);
 	reseal(r, &s->h);
@@ -319,7 +313,7 @@ static void check_unreadable(struct kunit *test)
 	struct lz_check_report report = { .say = note, .ctx = &f };
 	u32 zone;
 
-	some_summary(r, &zone);
+	some_summary(r, 0, &zone);
 	KUNIT_ASSERT_EQ_MSG(test, ram_load(r, LZ_LOAD_RO), 0, "(%s)", r->said);
 	r->zone[zone].fail = 1 << LZ_OP_READ;
 	KUNIT_EXPECT_EQ(test, lz_check(r->lz, &report), 0);
@@ -338,7 +332,7 @@ static void check_unreadable(struct kunit *test)
 static void check_reads_once(struct kunit *test)
 {
 	struct lz_check_report report = {};
-	struct lz_summary *s = NULL;
+	struct lz_summary *s;
 	u32 state = 7, zone, i;
 	struct findings f = {};
 	struct ram *r;
@@ -360,12 +354,7 @@ static void check_reads_once(struct kunit *test)
 	lz_free_device(r->lz);
 	r->lz = NULL;
 	/* But where a summary is wrong each block of its zone is looked up. */
-	for (zone = 2; !s && zone < r->g.nr_zones; zone++) {
-		s = find_block(r, LZ_BT_SUMMARY, 0, zone);
-		if (s && le32_to_cpu(s->h.count) < 2)
-			s = NULL;
-	}
-	KUNIT_ASSERT_NOT_NULL(test, s);
+	s = some_summary(r, 2, &zone);
 	s->e[0] = s->e[1];
 	reseal(r, &s->h);
 	KUNIT_ASSERT_EQ(test, ram_load(r, LZ_LOAD_RO), 0);

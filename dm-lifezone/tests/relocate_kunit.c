@@ -214,26 +214,40 @@ static void relocate_bad_zones(struct kunit *test)
 	ram_check(r);
 }
 
-/* A summary of another life is not believed: the zone is cleaned all the same. */
-static void relocate_stale_summary(struct kunit *test)
+/* The newest summary of each zone that has any is changed, and believable again. */
+static void change_summaries(struct ram *r, void (*change)(struct ram *r, u32 zone,
+							   struct lz_summary *s))
 {
-	struct ram *r = holes(test);
-	struct lz_summary *s;
 	u32 i;
 
 	for (i = 2; i < r->g.nr_zones; i++) {
 		struct lz_zone *z = &r->lz->zone[i];
+		struct lz_summary *s;
 
 		if (z->head == LZ_NO_OFFSET)
 			continue;
 		s = ram_block(r, lz_zone_addr(r->lz, i, z->head));
-		/* Of more blocks than it has, or not the first of them. */
-		if (i % 2)
-			s->group = cpu_to_le32(2);
-		else
-			s->nth = cpu_to_le32(1);
+		change(r, i, s);
 		ram_reseal(&s->h, le32_to_cpu(s->h.count));
 	}
+}
+
+/* Of more blocks than it has, or not the first of them. */
+static void make_stale(struct ram *r, u32 zone, struct lz_summary *s)
+{
+	if (zone % 2)
+		s->group = cpu_to_le32(2);
+	else
+		s->nth = cpu_to_le32(1);
+}
+
+/* A summary of another life is not believed: the zone is cleaned all the same. */
+static void relocate_stale_summary(struct kunit *test)
+{
+	struct ram *r = holes(test);
+	u32 i;
+
+	change_summaries(r, make_stale);
 	lz_request_gc(r->lz, 3);
 	for (i = 0; i < 20; i++) {
 		ram_elapse(r, 2000);
@@ -244,25 +258,22 @@ static void relocate_stale_summary(struct kunit *test)
 	ram_verify(r);
 }
 
-/* One that names what cannot be, and says that the one before it comes after it. */
+/* It names what cannot be, and says that the one before it comes after it. */
+static void make_odd(struct ram *r, u32 zone, struct lz_summary *s)
+{
+	s->e[0] = cpu_to_le64(lz_sum_pack(0, r->si.logical_blocks));
+	s->e[1] = cpu_to_le64(lz_sum_pack(r->g.zone_cap, 0));
+	s->prev = cpu_to_le32(r->lz->zone[zone].head);
+	/* Summaries of nothing, that fill a zone up, have room for it. */
+	s->h.count = cpu_to_le32(max(le32_to_cpu(s->h.count), 2u));
+}
+
 static void relocate_odd_summary(struct kunit *test)
 {
 	struct ram *r = holes(test);
 	u32 i;
 
-	for (i = 2; i < r->g.nr_zones; i++) {
-		struct lz_zone *z = &r->lz->zone[i];
-		struct lz_summary *s;
-
-		if (z->head == LZ_NO_OFFSET)
-			continue;
-		s = ram_block(r, lz_zone_addr(r->lz, i, z->head));
-		/* Summaries of nothing, that fill a zone up, have room for it. */
-		s->e[0] = cpu_to_le64(lz_sum_pack(0, r->si.logical_blocks));
-		s->e[1] = cpu_to_le64(lz_sum_pack(r->g.zone_cap, 0));
-		s->prev = cpu_to_le32(z->head);
-		ram_reseal(&s->h, max(le32_to_cpu(s->h.count), 2u));
-	}
+	change_summaries(r, make_odd);
 	for (i = 0; i < 20; i++) {
 		lz_request_gc(r->lz, 3);
 		ram_elapse(r, 2000);

@@ -23,8 +23,10 @@ static int refused(void)
 	long n = from ? strtol(from, NULL, 10) : -1;
 
 	asked++;
+	if (n < 0 || asked < n || asked >= n + REFUSED)
+		return 0;
 	errno = ENOMEM;
-	return n >= 0 && asked >= n && asked < n + REFUSED;
+	return 1;
 }
 
 void *aligned_alloc(size_t align, size_t size)
