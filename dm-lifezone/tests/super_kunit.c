@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Superblocks and roots: which is found, and what is made of those that are not well. */
+#include "ram.h"
+
+static int super_init(struct kunit *test)
+{
+	ram_device(test, 40, 8);
+	return 0;
+}
+
+static void super_exit(struct kunit *test)
+{
+	ram_free(test->priv);
+}
+
+/* Root zones change places often: each generation is found. */
+static void super_root_rolls(struct kunit *test)
+{
+	struct ram *r = test->priv;
+	u32 i;
+
+	for (i = 0; i < 3 * r->g.zone_cap; i++) {
+		KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_LONG, i, 1), 0);
+		KUNIT_ASSERT_EQ(test, ram_checkpoint(r), 0);
+		if (i % 40 == 39) {
+			ram_cut(r);
+			ram_again(r);
+		}
+	}
+	KUNIT_EXPECT_GE(test, lz_stat(r->lz, LZ_ST_ROOT_ROLLS), 2ull);
+	ram_verify(r);
+	ram_check(r);
+}
+
+/* With one of the two root zones gone the device is still found. */
+static void super_one_root_zone(struct kunit *test)
+{
+	struct ram *r = test->priv;
+	u32 i;
+
+	for (i = 0; i < r->g.zone_cap + 20; i++)
+		KUNIT_ASSERT_EQ(test, ram_checkpoint(r), 0);
+	KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_LONG, 0, 300), 0);
+	ram_stop(r);
+	/* The zone that is not the newest may be lost in a cut of its reset. */
+	i = r->zone[0].cond == LZ_COND_FULL ? 0 : 1;
+	KUNIT_ASSERT_EQ(test, r->zone[i].cond, LZ_COND_FULL);
+	memset(ram_block(r, i * r->g.zone_blocks), 0xff, r->g.zone_cap * LZ_BLOCK_SIZE);
+	ram_again(r);
+	ram_verify(r);
+}
+
+/* A root zone that cannot be read may hold the newest root, unless the other does. */
+static void super_root_unread(struct kunit *test)
+{
+	struct ram *r = test->priv;
+	u32 i, newest;
+
+	for (i = 0; i < r->g.zone_cap + 20; i++)
+		KUNIT_ASSERT_EQ(test, ram_checkpoint(r), 0);
+	KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_LONG, 0, 300), 0);
+	ram_stop(r);
+	newest = r->zone[0].cond == LZ_COND_FULL ? 1 : 0;
+	KUNIT_ASSERT_EQ(test, r->zone[newest].cond, LZ_COND_OPEN);
+	r->said[0] = 0;
+	r->zone[newest].fail = 1 << LZ_OP_READ;
+	KUNIT_EXPECT_EQ(test, ram_load(r, 0), -EIO);
+	KUNIT_EXPECT_TRUE_MSG(test, strstr(r->said, "may hold a newer"), "(%s)", r->said);
+	/* Nor is an older one of the same zone taken for it. */
+	r->said[0] = 0;
+	r->zone[newest].fail_after = 1;
+	r->zone[newest].fail_times = LZ_ROOT_COPIES;
+	KUNIT_EXPECT_EQ(test, ram_load(r, 0), -EIO);
+	KUNIT_EXPECT_TRUE_MSG(test, strstr(r->said, "may hold a newer"), "(%s)", r->said);
+	KUNIT_EXPECT_EQ(test, r->zone[newest].fail, 0);
+	r->zone[newest ^ 1].fail = 1 << LZ_OP_READ;
+	ram_again(r);
+	ram_verify(r);
+}
+
+/* Probing says what is wrong with a superblock, and says it once. */
+static void probe_refused(struct ram *r, int err, const char *what)
+{
+	struct lz_super_info si;
+	const char *at;
+
+	r->said[0] = 0;
+	KUNIT_EXPECT_EQ(r->test, lz_probe(&r->g, &ram_ops, r, &si), err);
+	at = strstr(r->said, what);
+	KUNIT_EXPECT_TRUE_MSG(r->test, at, "(%s, wanted %s)", r->said, what);
+	KUNIT_EXPECT_TRUE_MSG(r->test, at && !strstr(at + 1, what), "(%s)", r->said);
+}
+
+static void super_probe_refused(struct kunit *test)
+{
+	struct ram *r = test->priv;
+	struct lz_super *s = ram_block(r, 0);
+	__le64 was = s->logical_blocks;
+
+	ram_stop(r);
+	s->logical_blocks = cpu_to_le64(le64_to_cpu(s->logical_blocks) + 1);
+	ram_reseal(&s->h, 0);
+	probe_refused(r, -EUCLEAN, "such a drive has at most");
+	s->logical_blocks = was;
+	ram_reseal(&s->h, 0);
+	r->g.nr_zones--;
+	probe_refused(r, -EINVAL, "formatted for");
+	r->g.nr_zones++;
+	r->zone[0].fail = 1 << LZ_OP_READ;
+	r->zone[1].fail = 1 << LZ_OP_READ;
+	probe_refused(r, -EIO, "root zone 0 cannot be read");
+	probe_refused(r, -EIO, "no superblock can be read");
+	r->zone[0].fail = 0;
+	r->zone[1].fail = 0;
+	ram_again(r);
+}
+
+/* Probing a device says nothing that loading it will say. */
+static void super_said_once(struct kunit *test)
+{
+	struct ram *r = test->priv;
+	struct lz_super_info si;
+	const char *first;
+
+	ram_stop(r);
+	((u8 *)ram_block(r, 0))[300] ^= 1;
+	r->said[0] = 0;
+	KUNIT_ASSERT_EQ(test, lz_probe(&r->g, &ram_ops, r, &si), 0);
+	ram_again(r);
+	first = strstr(r->said, "superblock");
+	KUNIT_ASSERT_NOT_NULL(test, first);
+	KUNIT_EXPECT_TRUE_MSG(test, !strstr(strchr(first, '\n'), "superblock"), "(%s)", r->said);
+	ram_stop(r);
+	((u8 *)ram_block(r, 1))[300] ^= 1;
+	r->said[0] = 0;
+	KUNIT_EXPECT_EQ(test, lz_probe(&r->g, &ram_ops, r, &si), -EUCLEAN);
+	KUNIT_EXPECT_TRUE_MSG(test, strstr(r->said, "no superblock is whole"), "(%s)", r->said);
+}
+
+/* The drive says a root zone is open, and nothing is in it. */
+static void super_empty_root_zone(struct kunit *test)
+{
+	struct ram *r = test->priv;
+	u32 other = r->lz->root_zone ^ 1;
+
+	KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_LONG, 10, 300), 0);
+	ram_stop(r);
+	KUNIT_ASSERT_EQ(test, r->zone[other].cond, LZ_COND_EMPTY);
+	r->zone[other].cond = LZ_COND_OPEN;
+	r->active++;
+	ram_again(r);
+	KUNIT_EXPECT_EQ(test, r->zone[other].cond, LZ_COND_FULL);
+	ram_verify(r);
+	ram_check(r);
+}
+
+/* The newest root, which ends at @end, leads there. */
+static void lead(struct ram *r, u64 end, u64 ztab, u64 journal)
+{
+	struct lz_root *root;
+	u32 i;
+
+	for (i = 1; i <= LZ_ROOT_COPIES; i++) {
+		root = ram_block(r, end - i);
+		root->ztab_top[0] = cpu_to_le64(ztab);
+		root->journal_addr = cpu_to_le64(journal);
+		ram_reseal(&root->h, 0);
+	}
+}
+
+/* A root that leads where no node can be, and no journal, and one that leads to no zone table. */
+static void super_root_astray(struct kunit *test)
+{
+	struct ram *r = test->priv;
+	u64 past = (u64)r->g.nr_zones * r->g.zone_blocks, end, ztab, journal;
+	u32 zone = r->lz->root_zone;
+	struct lz_root *root;
+
+	KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_LONG, 10, 300), 0);
+	ram_stop(r);
+	end = (u64)zone * r->g.zone_blocks + r->zone[zone].wp;
+	root = ram_block(r, end - 1);
+	ztab = le64_to_cpu(root->ztab_top[0]);
+	journal = le64_to_cpu(root->journal_addr);
+	lead(r, end, past, journal);
+	KUNIT_EXPECT_EQ(test, ram_load(r, 0), -EUCLEAN);
+	KUNIT_EXPECT_TRUE_MSG(test, strstr(r->said, "is past the drive"), "(%s)", r->said);
+	lead(r, end, ztab, past);
+	KUNIT_EXPECT_EQ(test, ram_load(r, 0), -EUCLEAN);
+	KUNIT_EXPECT_TRUE_MSG(test, strstr(r->said, "the journal begins at"), "(%s)", r->said);
+	lead(r, end, LZ_NOWHERE, journal);
+	KUNIT_EXPECT_EQ(test, ram_load(r, LZ_LOAD_RO), 0);
+}
+
+static struct kunit_case super_cases[] = {
+	KUNIT_CASE(super_root_rolls),
+	KUNIT_CASE(super_one_root_zone),
+	KUNIT_CASE(super_root_unread),
+	KUNIT_CASE(super_probe_refused),
+	KUNIT_CASE(super_said_once),
+	KUNIT_CASE(super_empty_root_zone),
+	KUNIT_CASE(super_root_astray),
+	{}
+};
+
+static struct kunit_suite super_suite = {
+	.name = "lifezone-super",
+	.init = super_init,
+	.exit = super_exit,
+	.test_cases = super_cases,
+};
+
+kunit_test_suite(super_suite);
