@@ -361,6 +361,7 @@ class Reader:
         while True:
             zone = addr // self.zone_blocks
             self.log_zones.add(zone)
+            need(self.d.cond[zone] != OFFLINE, f"journal zone {zone} cannot be read")
             found = self.block(addr, JOURNAL) if addr % self.zone_blocks < self.zone_cap else None
             if not found or found[0].epoch != self.epoch or found[0].seq != seq:
                 if self.is_node(addr):
