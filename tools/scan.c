@@ -15,7 +15,6 @@
 #include "scan.h"
 
 #define PIECE	64u		/* blocks read at a time */
-#define NUMBERS	(LZ_NUMBER_MAX / 2)	/* no device gets to */
 #define FRONT	4u		/* blocks by which a zone of the log is known */
 
 u32 scan_have(const struct scan *s, u32 zone)
@@ -42,12 +41,12 @@ static bool whole(const struct scan *s, const void *block, u64 addr)
 	struct lz_want w = {
 		.uuid = s->lz->si.uuid, .type = le16_to_cpu(h->type),
 		.level = le16_to_cpu(h->level), .addr = addr, .index = ~0ull,
-		.epoch_max = NUMBERS,
+		.epoch_max = LZ_NUMBER_LATE,
 	};
 
 	if (w.type != LZ_BT_JOURNAL && w.type != LZ_BT_NODE && w.type != LZ_BT_ZNODE)
 		return false;
-	return w.level < LZ_MAX_LEVELS && le64_to_cpu(h->seq) <= NUMBERS &&
+	return w.level < LZ_MAX_LEVELS && le64_to_cpu(h->seq) <= LZ_NUMBER_LATE &&
 	       lz_valid(block, &w, NULL, 0);
 }
 

@@ -174,6 +174,20 @@ static void replay_settle(struct lz *lz)
 	atomic_set(&lz->delta_space, (int)lz->delta_cap - (int)n);
 }
 
+/* What goes on from numbers too high would not be believed after the next cut. */
+static int check_numbers(struct lz *lz)
+{
+	u64 most = max(max(lz->epoch, lz->ckpt.number), max(lz->commit.number, lz->jseq));
+
+	most = max_t(u64, most, atomic64_read(&lz->write_seq));
+	if (most < LZ_NUMBER_LATE)
+		return 0;
+	lz_say(lz, 'e',
+	       "metadata counts to %llu: from %llu on, which no device gets to, it can only be read",
+	       (unsigned long long)most, (unsigned long long)LZ_NUMBER_LATE);
+	return -EOVERFLOW;
+}
+
 static int load(struct lz *lz, struct lz_load *l, u32 flags)
 {
 	struct lz_super_info si;
@@ -234,6 +248,8 @@ static int load(struct lz *lz, struct lz_load *l, u32 flags)
 		err = count_live(lz, &lz->ztab, l->rep);
 	if (!err)
 		err = lz_replay(lz, l->rep, root, &l->r);
+	if (!err && !l->ro)
+		err = check_numbers(lz);
 	if (err)
 		return err;
 	replay_settle(lz);

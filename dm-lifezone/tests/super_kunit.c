@@ -192,6 +192,59 @@ static void super_root_astray(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ram_load(r, LZ_LOAD_RO), 0);
 }
 
+/* The @which number of the newest root, which ends at @end; returns what it was. */
+static u64 count_from(struct ram *r, u64 end, u32 which, u64 value)
+{
+	struct lz_root *root;
+	u64 old = 0;
+	u32 i;
+
+	for (i = 1; i <= LZ_ROOT_COPIES; i++) {
+		__le64 *number;
+
+		root = ram_block(r, end - i);
+		number = which == 0 ? &root->h.epoch : which == 1 ? &root->h.seq :
+			 which == 2 ? &root->journal_seq : which == 3 ? &root->commit :
+			 &root->write_seq;
+		old = le64_to_cpu(*number);
+		*number = cpu_to_le64(value);
+		ram_reseal(&root->h, 0);
+	}
+	return old;
+}
+
+/* Numbers near those that no block may have: it is read, but nothing is written. */
+static void super_numbers_late(struct kunit *test)
+{
+	static const u64 late[] = { LZ_NUMBER_LATE, LZ_NUMBER_MAX };
+	struct ram *r = test->priv;
+	u64 end, old;
+	u32 i, k;
+
+	KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_LONG, 10, 300), 0);
+	for (k = 0; k < 5; k++) {
+		u32 zone = r->lz->root_zone;
+
+		ram_stop(r);
+		end = (u64)zone * r->g.zone_blocks + r->zone[zone].wp;
+		for (i = 0; i < ARRAY_SIZE(late); i++) {
+			old = count_from(r, end, k, late[i]);
+			KUNIT_ASSERT_EQ(test, ram_load(r, LZ_LOAD_RO), 0);
+			ram_verify(r);
+			lz_free_device(r->lz);
+			KUNIT_EXPECT_EQ(test, ram_load(r, 0), -EOVERFLOW);
+			KUNIT_EXPECT_TRUE_MSG(test, strstr(r->said, "can only be read"), "(%s)",
+					      r->said);
+			KUNIT_EXPECT_EQ(test, end, (u64)zone * r->g.zone_blocks +
+					r->zone[zone].wp);
+			count_from(r, end, k, old);
+		}
+		ram_again(r);
+		ram_verify(r);
+	}
+	ram_check(r);
+}
+
 static struct kunit_case super_cases[] = {
 	KUNIT_CASE(super_root_rolls),
 	KUNIT_CASE(super_one_root_zone),
@@ -200,6 +253,7 @@ static struct kunit_case super_cases[] = {
 	KUNIT_CASE(super_said_once),
 	KUNIT_CASE(super_empty_root_zone),
 	KUNIT_CASE(super_root_astray),
+	KUNIT_CASE(super_numbers_late),
 	{}
 };
 

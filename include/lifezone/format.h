@@ -44,6 +44,8 @@
 
 /* Epochs, checkpoints, commits and write clocks count up, and never get past this. */
 #define LZ_NUMBER_MAX		(1ull << 62)
+/* No device gets to half of it; one that says so is not written any more. */
+#define LZ_NUMBER_LATE		(LZ_NUMBER_MAX / 2)
 
 /* An address that names no block: unmapped, absent. */
 #define LZ_NOWHERE		LZ_ADDR_MASK
