@@ -19,16 +19,25 @@
  *
  * A state is all memory of the instance, the drive and the harness. One that has
  * been seen is not gone on from.
+ *
+ * What is found first is seldom the shortest way to a failure. So it is looked for again,
+ * with no operation, one, and so on, and of these with few things that overtake another
+ * first; unless --as-is.
  */
+#include <fcntl.h>
 #include <getopt.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 #include "planted.h"
 #include "tiny.h"
 
 #define MAX_STEPS	400u
 #define MAX_ACTIONS	48u
+#define MAX_ARGS	32u
+#define SHORT_DELAYS	2u	/* for ways that are shorter */
 
 unsigned int yield_depth, yield_in;
 
@@ -41,15 +50,64 @@ static u32 depth = 2;
 static u32 delays = ~0u;
 static bool faults;
 static const char *state_name = "none";
+static u32 state_nr;
+static bool as_is;
+static char **args;			/* of the command */
+static u32 nr_args;
 static char path[MAX_STEPS][24];
 static u32 steps;
 static u64 nr_states;
+
+/* With so many operations and delays; if not @quiet, what this process does ends with it. */
+static bool fails(u32 ops, u32 late, bool quiet)
+{
+	char state[12], nr[12], n[12], *v[MAX_ARGS + 8] = { };
+	const char * const more[] = {
+		"--state", state, "--depth", nr, "--delays", n, "--as-is",
+	};
+	int status, null;
+	pid_t pid;
+
+	if (nr_args > MAX_ARGS)
+		return false;
+	snprintf(state, sizeof(state), "%u", state_nr);
+	snprintf(nr, sizeof(nr), "%u", ops);
+	snprintf(n, sizeof(n), "%u", late);
+	memcpy(v, args, nr_args * sizeof(*v));
+	memcpy(v + nr_args, more, sizeof(more));
+	fflush(stdout);
+	if (quiet) {
+		pid = fork();
+		if (pid < 0)
+			return false;
+		if (pid) {
+			waitpid(pid, &status, 0);
+			return !WIFEXITED(status) || WEXITSTATUS(status);
+		}
+		null = open("/dev/null", O_WRONLY);
+		dup2(null, STDOUT_FILENO);
+	}
+	execv("/proc/self/exe", v);
+	_exit(0);
+}
+
+static void shorten(u32 ops)
+{
+	u32 i, late;
+
+	for (i = 0; i <= ops; i++)
+		for (late = 0; late <= min(delays, SHORT_DELAYS); late++)
+			if (fails(i, late, true))
+				fails(i, late, false);
+}
 
 void __printf(1, 2) __noreturn tiny_fail(const char *fmt, ...)
 {
 	va_list ap;
 	u32 i;
 
+	if (!as_is)
+		shorten(tiny.nr_ops);
 	printf("FAIL state '%s':", state_name);
 	for (i = 0; i < steps; i++)
 		printf(" %s;", path[i]);
@@ -58,7 +116,10 @@ void __printf(1, 2) __noreturn tiny_fail(const char *fmt, ...)
 	vprintf(fmt, ap);
 	va_end(ap);
 	tiny_print_cut();
-	putchar('\n');
+	printf("\nreplay:");
+	for (i = 0; i < nr_args; i++)
+		printf(" %s", args[i]);
+	printf(as_is ? "\n" : " --state %u --as-is\n", state_nr);
 	exit(1);
 }
 
@@ -343,6 +404,7 @@ static bool from_state(u32 state)
 	t->in_recovery = 0;
 	t->refused = 0;
 	nr_states = 0;
+	state_nr = state;
 	if (!tiny_prepare(state)) {
 		printf("FAIL %s: no such state found\n", state_name);
 		return false;
@@ -369,7 +431,7 @@ static bool from_state(u32 state)
 static void usage(void)
 {
 	printf("lzexhaust [--depth N] [--state NUMBER] [--delays N] [--fine] [--plant NAME]\n"
-	       "          [--nested] [--holes] [--tears] [--bad] [--faults]\n");
+	       "          [--nested] [--holes] [--tears] [--bad] [--faults] [--as-is]\n");
 }
 
 int main(int argc, char **argv)
@@ -385,12 +447,15 @@ int main(int argc, char **argv)
 		{ "bad", no_argument, NULL, 'b' },
 		{ "faults", no_argument, NULL, 'F' },
 		{ "fine", no_argument, NULL, 'f' },
+		{ "as-is", no_argument, NULL, 'a' },
 		{ }
 	};
 	u32 only = ~0u, i, passed = 0, failed = 0;
 	int c;
 
 	setlinebuf(stdout);
+	args = argv;
+	nr_args = argc;
 	while ((c = getopt_long(argc, argv, "", longs, NULL)) != -1) {
 		switch (c) {
 		case 'd':
@@ -423,6 +488,9 @@ int main(int argc, char **argv)
 			break;
 		case 'f':
 			tiny_fine = true;
+			break;
+		case 'a':
+			as_is = true;
 			break;
 		default:
 			usage();
