@@ -430,7 +430,9 @@ bool lz_valid(const void *block, const struct lz_want *w, char *why, size_t n)
 	if (w->uuid && memcmp(h->uuid, w->uuid, LZ_UUID_SIZE))
 		return lz_bad_bytes(j, "uuid", h->uuid, w->uuid, LZ_UUID_SIZE);
 	if (!lz_same(j, "type", le16_to_cpu(h->type), w->type) ||
-	    !lz_same(j, "level", le16_to_cpu(h->level), w->level) ||
+	    !lz_same(j, "level", le16_to_cpu(h->level), w->level))
+		return false;
+	if (!lz_planted(LZ_PLANT_ADDRESS_IGNORED) &&
 	    !lz_same(j, "addr", le64_to_cpu(h->addr), w->addr))
 		return false;
 	if (w->epoch && !lz_same(j, "epoch", le64_to_cpu(h->epoch), w->epoch))

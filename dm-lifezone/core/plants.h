@@ -59,6 +59,7 @@ LZ_PLANT(TORN_NOT_FINISHED, 9, CORE, "a zone whose last block was torn is writte
 LZ_PLANT(NO_END, 9, CORE, "a torn block may become whole when its zone is finished")
 LZ_PLANT(OPEN_NOT_FINISHED, 9, CORE, "zones a cut left open are neither adopted nor finished")
 LZ_PLANT(SHELL_TORN_UNSEEN, 9, SHELL, "a write pointer within a block is reported as past it")
+LZ_PLANT(ADDRESS_IGNORED, 10, CORE, "a block is believed wherever it was written for")
 LZ_PLANT(SHORT_CRC, 10, CORE, "the checksum covers half of the block")
 LZ_PLANT(LEAF_UNCHECKED, 10, CORE, "map leaves are believed without a look")
 LZ_PLANT(JOURNAL_END_UNCHECKED, 10, CORE, "a damaged journal block is taken for its end")

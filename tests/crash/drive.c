@@ -844,17 +844,40 @@ static void tear(struct drive *d, struct drive_zone *z, u32 off, u32 sound)
 	z->torn = sound;
 }
 
-/* A bit of a block, or all of it, is no longer what it was. */
+/* Metadata that lies elsewhere; NULL: none was found. */
+static const struct drive_block *other_block(struct drive *d, const struct drive_block *b)
+{
+	u32 tries;
+
+	for (tries = 0; tries < 64; tries++) {
+		struct drive_zone *z = &d->z[rnd_below(&d->rnd, d->g.nr_zones)];
+		struct drive_block *o = &z->b[rnd_below(&d->rnd, d->g.zone_cap)];
+
+		if (o < z->b + z->data && o->data && o != b)
+			return o;
+	}
+	return NULL;
+}
+
+/* A bit of a block, or all of it, is no longer what it was, or another lies in its place. */
 static void rot(struct drive *d, struct drive_block *b)
 {
+	const struct drive_block *other = rnd_below(&d->rnd, 3) ? NULL : other_block(d, b);
 	u32 at = rnd_below(&d->rnd, LZ_BLOCK_SIZE);
 
-	if (rnd_below(&d->rnd, 2) || !b->data) {
+	if (!other && (rnd_below(&d->rnd, 2) || !b->data)) {
 		spoil(d, b, 0);
 		return;
 	}
+	if (!b->data)
+		b->data = block_get(d);
 	spoil(d, b, LZ_BLOCK_SIZE / 512);
-	b->data[at] ^= 1u << rnd_below(&d->rnd, 8);
+	if (other) {
+		memcpy(b->data, other->data, LZ_BLOCK_SIZE);
+		b->tag = other->tag;
+	} else {
+		b->data[at] ^= 1u << rnd_below(&d->rnd, 8);
+	}
 }
 
 static void cut_holes(struct drive *d, struct drive_zone *z)
