@@ -1,30 +1,25 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * lzcrash: runs worlds, over several processes, until so many power cuts have
- * been survived or one has not. World number i of a campaign depends on the seed
- * and i alone, and the failure reported is that of the lowest number, so the
- * result is the same for any number of jobs.
+ * lzcrash: runs worlds until so many power cuts have been survived or one has not.
  *
  * --suite runs the clean campaign, judges its coverage of core's phases, then
  * runs core with each of its planted bugs, which must be found.
+ *
+ * What fails is shortened (shrink.c), unless --as-is.
  *
  * --export leaves images of drives, as some of the cuts leave them, for readers
  * other than core.
  */
 #include <getopt.h>
-#include <signal.h>
 #include <stdio.h>
-#include <sys/mman.h>
-#include <sys/time.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 #include "planted.h"
-#include "world.h"
+#include "shrink.h"
 
-#define STUCK_SECONDS	3u	/* of processor time without a cut */
-#define MAX_JOBS	256u
 #define REPLAYED	10u	/* worlds */
+#define SHORT		20u	/* requests that are enough for the bug shortens() plants */
 #define PLANT_CUTS	5000000u	/* to find a planted bug in, time permitting */
 #define SHARES_FROM	500000u	/* cuts from which on they tell where cuts fall */
 #ifdef LZ_TINY
@@ -33,238 +28,24 @@
 #define OURS		CORE
 #endif
 
-/**
- * struct failure - a world that failed
- * @index: its number, ~0: none
- * @cut: the cut after which it did
- * @why: one line
- */
-struct failure {
-	u32 index;
-	u32 cut;
-	char why[480];
-};
-
-/**
- * struct worker - what a worker process leaves behind
- * @t: what its worlds added up to
- * @fail: the failure that ended it
- */
-struct worker {
-	struct tally t;
-	struct failure fail;
-};
-
-/**
- * struct shared - memory of all workers
- * @next: number of the next world
- * @limit: no world from this number on need be run
- */
-struct shared {
-	u32 next;
-	u32 limit;
-	struct worker w[MAX_JOBS];
-};
-
 static struct {
 	u64 cuts;
-	u32 jobs;
 	u32 world;
 	u32 seconds;
 	bool suite;
+	bool as_is;
 	const char *self;
-} opt = { .cuts = 1000, .jobs = 1, .world = ~0u };
-
-static struct worker *me;
-static struct run current = { .trace_from = ~0u, .every = 1 };
-static struct shared *sh;
-
-static double seconds_of(clockid_t clock)
-{
-	struct timespec ts;
-
-	clock_gettime(clock, &ts);
-	return ts.tv_sec + ts.tv_nsec / 1e9;
-}
+} opt = { .cuts = 1000, .world = ~0u };
 
 static double now_seconds(void)
 {
 	return seconds_of(CLOCK_MONOTONIC);
 }
 
-static void set_failure(const char *why)
-{
-	u32 limit;
-
-	me->fail.index = current.index;
-	me->fail.cut = world_cut_now;
-	snprintf(me->fail.why, sizeof(me->fail.why), "%s", why);
-	limit = __atomic_load_n(&sh->limit, __ATOMIC_SEQ_CST);
-	while (current.index < limit &&
-	       !__atomic_compare_exchange_n(&sh->limit, &limit, current.index, false,
-					    __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
-		;
-}
-
-/* An assertion, a wild pointer or an endless loop in core. */
-static void on_signal(int sig)
-{
-	char why[80];
-
-	snprintf(why, sizeof(why), "%s", sig == SIGABRT ? "assertion failed" :
-		 sig == SIGVTALRM ? "stuck in an endless loop" :
-		 sig == SIGSEGV ? "segmentation fault" : "killed by a signal");
-	set_failure(why);
-	_exit(2);
-}
-
-/* No cut since the last time? */
-static void on_alarm(int sig)
-{
-	static u32 index = ~0u, cut;
-
-	if (index == current.index && cut == world_cut_now)
-		on_signal(sig);
-	index = current.index;
-	cut = world_cut_now;
-}
-
-static void catch_signals(void)
-{
-	static const int sigs[] = { SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL };
-	u32 i;
-
-	signal(SIGVTALRM, on_alarm);
-	for (i = 0; i < ARRAY_SIZE(sigs); i++)
-		signal(sigs[i], on_signal);
-}
-
-static void arm_watchdog(void)
-{
-	struct itimerval it = {
-		.it_value.tv_sec = STUCK_SECONDS, .it_interval.tv_sec = STUCK_SECONDS,
-	};
-
-	setitimer(ITIMER_VIRTUAL, &it, NULL);
-}
-
-/* As fork(): the child is the worker @i. */
-static pid_t worker_start(u32 i)
-{
-	pid_t pid;
-
-	me = &sh->w[i];
-	me->fail.index = ~0u;
-	pid = fork();
-	if (pid < 0)
-		abort();
-	if (!pid) {
-		catch_signals();
-		arm_watchdog();
-	}
-	return pid;
-}
-
-static void workers_begin(void)
-{
-	memset(sh, 0, sizeof(*sh));
-	sh->limit = ~0u;
-	fflush(stdout);
-}
-
-static bool run_one(u32 index)
-{
-	char why[480];
-	bool ok;
-
-	current.index = index;
-	ok = world_run(&current, &me->t, why, sizeof(why));
-	if (!ok)
-		set_failure(why);
-	return ok;
-}
-
-static void work(u32 nr_worlds, clockid_t clock, u32 seconds)
-{
-	double deadline = seconds_of(clock) + seconds;
-	u32 i;
-
-	while (!seconds || seconds_of(clock) < deadline) {
-		i = __atomic_fetch_add(&sh->next, 1, __ATOMIC_SEQ_CST);
-		if (i >= nr_worlds || i >= __atomic_load_n(&sh->limit, __ATOMIC_SEQ_CST))
-			return;
-		if (!run_one(i))
-			return;
-	}
-}
-
-static void add_tally(struct tally *to, const struct tally *t)
-{
-	u32 i;
-
-	to->cuts += t->cuts;
-	to->distinct += t->distinct;
-	for (i = 0; i < NR_PHASES; i++)
-		to->phase[i] += t->phase[i];
-	to->ops += t->ops;
-	to->steps += t->steps;
-	to->checks += t->checks;
-	to->reloads += t->reloads;
-	to->refused += t->refused;
-}
-
-/*
- * Runs worlds until @cuts cuts, or, if not 0, @seconds of @clock in each worker; true if all
- * survived. In @cuts_done the cuts up to the failure, or all.
- */
-static bool campaign(u64 cuts, clockid_t clock, u32 seconds, struct tally *t,
-		     struct failure *fail, u64 *cuts_done)
-{
-	u32 i, nr_worlds = 0;
-	pid_t pid[MAX_JOBS];
-	bool lost = false;
-	u64 sum = 0;
-	int status;
-
-	while (sum < cuts)
-		sum += world_cuts(&current, nr_worlds++);
-	workers_begin();
-	for (i = 0; i < opt.jobs; i++) {
-		pid[i] = worker_start(i);
-		if (!pid[i]) {
-			work(nr_worlds, clock, seconds);
-			exit(0);
-		}
-	}
-	memset(t, 0, sizeof(*t));
-	fail->index = ~0u;
-	for (i = 0; i < opt.jobs; i++) {
-		waitpid(pid[i], &status, 0);
-		add_tally(t, &sh->w[i].t);
-		if (sh->w[i].fail.index < fail->index)
-			*fail = sh->w[i].fail;
-		/* Killed, or ended by a sanitizer: it may have had no time to say where. */
-		if (!WIFEXITED(status) || (WEXITSTATUS(status) && sh->w[i].fail.index == ~0u)) {
-			fprintf(stderr, "a worker died, status 0x%x; seed %lu\n", status,
-				current.seed);
-			lost = true;
-		}
-	}
-	*cuts_done = t->cuts;
-	if (fail->index == ~0u) {
-		/* That is neither a clean campaign nor a planted bug found. */
-		if (lost)
-			exit(1);
-		return true;
-	}
-	*cuts_done = fail->cut;
-	for (i = 0; i < fail->index; i++)
-		*cuts_done += world_cuts(&current, i);
-	return false;
-}
-
 static void print_failure(const struct failure *f)
 {
+	u32 i;
+
 	printf("world %u failed after cut %u: %s\n", f->index, f->cut, f->why);
 	printf("replay: %s --seed %lu --world %u --trace-from %u", opt.self,
 	       current.seed, f->index, f->cut ? f->cut - 1 : 0);
@@ -274,9 +55,32 @@ static void print_failure(const struct failure *f)
 		printf(" --lives %u", current.lives);
 	if (current.deep || current.small)
 		printf(" --%s", current.deep ? "deep" : "small");
+	if (current.ops)
+		printf(" --ops %u", current.ops);
+	if (current.depth)
+		printf(" --depth %u", current.depth);
+	for (i = 0; i < NR_WITHOUT; i++)
+		if (current.without >> i & 1)
+			printf(" --without %s", kind_names[i]);
 	if (lz_plant)
 		printf(" --plant %s", plant_name(lz_plant));
 	putchar('\n');
+}
+
+/* Then a shorter way to it. */
+static void report(const struct failure *f)
+{
+	struct run whole = current;
+	struct failure less = *f;
+	u64 requests;
+
+	print_failure(f);
+	if (opt.as_is)
+		return;
+	requests = shrink(&less);
+	printf("shortened to %lu requests:\n", requests);
+	print_failure(&less);
+	current = whole;
 }
 
 static void print_tally(const struct tally *t, double seconds)
@@ -323,6 +127,30 @@ static bool replays(struct failure *fail)
 	return WIFEXITED(status) && !WEXITSTATUS(status);
 }
 
+/* As worlds are drawn the first cut, and so the first failure, comes after 200 requests. */
+static bool shortens(void)
+{
+	struct run whole = current;
+	struct failure fail;
+	u64 cuts, requests;
+	struct tally t;
+	bool ok;
+
+	lz_plant = LZ_PLANT_FLUSH_WITHOUT_COMMIT;
+	ok = !campaign(PLANT_CUTS, CLOCK_PROCESS_CPUTIME_ID, 60, &t, &fail, &cuts);
+	if (ok) {
+		requests = shrink(&fail);
+		ok = requests <= SHORT;
+		printf("%s shortened to %lu requests: %s\n", ok ? "ok  " : "FAIL", requests,
+		       fail.why);
+		if (!ok)
+			print_failure(&fail);
+	}
+	lz_plant = LZ_PLANT_NONE;
+	current = whole;
+	return ok;
+}
+
 static int suite(void)
 {
 	u32 passed = 0, failed = 0, skipped = 0, i;
@@ -338,13 +166,16 @@ static int suite(void)
 	print_tally(&t, now_seconds() - start);
 	printf("%s clean campaign\n", ok ? "ok  " : "FAIL");
 	if (!ok)
-		print_failure(&fail);
+		report(&fail);
 	passed += ok;
 	failed += !ok;
 	ok = replays(&fail);
 	printf("%s worlds replayed\n", ok ? "ok  " : "FAIL");
 	if (!ok && fail.index != ~0u)
 		print_failure(&fail);
+	passed += ok;
+	failed += !ok;
+	ok = shortens();
 	passed += ok;
 	failed += !ok;
 	for (i = 0; i < NR_PHASES; i++) {
@@ -404,7 +235,7 @@ static int single(void)
 	ok = campaign(opt.cuts, CLOCK_MONOTONIC, opt.seconds, &t, &fail, &cuts);
 	print_tally(&t, now_seconds() - start);
 	if (!ok)
-		print_failure(&fail);
+		report(&fail);
 	return !ok;
 }
 
@@ -413,6 +244,7 @@ static void usage(void)
 	printf("lzcrash [--cuts N] [--seed S] [--jobs J] [--seconds S]\n"
 	       "        [--world W [--trace | --trace-from CUT]] [--plant NAME] [--suite]\n"
 	       "        [--trials N] [--lives N] [--export DIR [--every CUTS]] [--deep | --small]\n"
+	       "        [--ops N] [--depth N] [--without KIND]... [--as-is]\n"
 	       "lzcrash --plants\n");
 }
 
@@ -435,9 +267,14 @@ int main(int argc, char **argv)
 		{ "every", required_argument, NULL, 'n' },
 		{ "deep", no_argument, NULL, 'D' },
 		{ "small", no_argument, NULL, 'm' },
+		{ "ops", required_argument, NULL, 'o' },
+		{ "depth", required_argument, NULL, 'd' },
+		{ "without", required_argument, NULL, 'W' },
+		{ "as-is", no_argument, NULL, 'a' },
 		{ "help", no_argument, NULL, 'h' },
 		{ }
 	};
+	u32 i;
 	int c;
 
 	setlinebuf(stdout);
@@ -456,7 +293,7 @@ int main(int argc, char **argv)
 			current.seed = strtoull(optarg, NULL, 0);
 			break;
 		case 'j':
-			opt.jobs = strtoul(optarg, NULL, 0);
+			nr_jobs = strtoul(optarg, NULL, 0);
 			break;
 		case 't':
 			opt.seconds = strtoul(optarg, NULL, 0);
@@ -489,6 +326,25 @@ int main(int argc, char **argv)
 		case 'm':
 			current.small = true;
 			break;
+		case 'o':
+			current.ops = strtoul(optarg, NULL, 0);
+			break;
+		case 'd':
+			current.depth = strtoul(optarg, NULL, 0);
+			break;
+		case 'W':
+			if (!kind_bit(optarg)) {
+				fprintf(stderr, "--without %s: one of", optarg);
+				for (i = 0; i < NR_WITHOUT; i++)
+					fprintf(stderr, " %s", kind_names[i]);
+				fputc('\n', stderr);
+				return 2;
+			}
+			current.without |= kind_bit(optarg);
+			break;
+		case 'a':
+			opt.as_is = true;
+			break;
 		case 'n':
 			current.every = max(1ul, strtoul(optarg, NULL, 0));
 			break;
@@ -504,10 +360,8 @@ int main(int argc, char **argv)
 			break;
 		}
 	}
-	if (!opt.jobs || opt.jobs > MAX_JOBS)
-		opt.jobs = min_t(u32, sysconf(_SC_NPROCESSORS_ONLN), MAX_JOBS);
-	sh = mmap(NULL, sizeof(*sh), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	if (sh == MAP_FAILED)
-		abort();
+	if (!nr_jobs || nr_jobs > MAX_JOBS)
+		nr_jobs = min_t(u32, sysconf(_SC_NPROCESSORS_ONLN), MAX_JOBS);
+	workers_init();
 	return opt.suite ? suite() : single();
 }

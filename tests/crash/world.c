@@ -25,6 +25,22 @@ const char * const phase_names[NR_PHASES] = {
 
 u32 world_cut_now;
 
+/* As in without_kinds(). */
+const char * const kind_names[NR_WITHOUT] = {
+	"faults", "read", "flush", "discard", "option", "gc", "checkpoint", "stop", "reload",
+	"fua", "nested", "idle", "yield", "host-dies", "at-once",
+};
+
+u32 kind_bit(const char *name)
+{
+	u32 i;
+
+	for (i = 0; i < NR_WITHOUT; i++)
+		if (!strcmp(kind_names[i], name))
+			return 1u << i;
+	return 0;
+}
+
 void world_trace(struct world *w, const char *fmt, ...)
 {
 	va_list ap;
@@ -112,7 +128,7 @@ static void random_geometry(struct world *w)
 	w->wide = w->deep || (!rnd_below(r, 12) && !w->run->small);
 	w->scattered = !w->wide && !rnd_below(r, 6) && !w->run->small;
 	w->long_journal = w->scattered && rnd_below(r, 2);
-	w->faulty = !rnd_below(r, 3);
+	w->faulty = !rnd_below(r, 3) && !(w->run->without & kind_bit("faults"));
 	w->log_fails = w->faulty && rnd_below(r, 2);
 	w->erring = w->faulty && !rnd_below(r, 3);
 	w->unreadable = w->erring;
@@ -174,6 +190,20 @@ static void random_geometry(struct world *w)
 	if (w->run->small)
 		w->faults = min(w->faults, spare_zones(w));
 	w->max_leaves = rnd_below(r, 2) ? rnd_range(r, 1, 4) : 0;
+}
+
+static void without_kinds(struct load *l, u32 without)
+{
+	u32 none, i;
+	u32 * const of[NR_WITHOUT] = {
+		&none, &l->read, &l->flush, &l->discard, &l->option, &l->gc, &l->checkpoint,
+		&l->stop, &l->reload, &l->fua, &l->nested, &l->idle, &l->yield, &l->host_dies,
+		&l->now_permille,
+	};
+
+	for (i = 0; i < NR_WITHOUT; i++)
+		if (without >> i & 1)
+			*of[i] = 0;
 }
 
 static void random_load(struct world *w)
@@ -245,6 +275,9 @@ static void random_load(struct world *w)
 		l->idle = 0;
 		w->o.commit_ms = 1000;
 	}
+	without_kinds(l, w->run->without);
+	if (w->run->depth)
+		l->depth = min(w->run->depth, MAX_REQS);
 	w->d->loss = rnd_below(r, 2) ? DRIVE_PREFIX : rnd_below(r, DRIVE_NR_LOSSES);
 	/* All of them are what null_blk makes of a power cycle. */
 	w->d->full_permille = rnd_below(r, 10) ? 0 :
@@ -487,7 +520,9 @@ static void plan_cut(struct world *w)
 {
 	struct rnd *r = &w->rnd;
 
-	w->cut_ops = MIN_OPS + (rnd_below(r, 4) ? rnd_below(r, 50) : rnd_below(r, 600));
+	w->min_ops = w->run->ops ? w->run->ops : MIN_OPS;
+	w->cut_ops = w->min_ops + (rnd_below(r, 4) ? rnd_below(r, w->min_ops / 4 + 1) :
+				   rnd_below(r, 3 * w->min_ops));
 	w->cut_phases = 0;
 	w->cut_skip = rnd_below(r, 30);
 	w->cut_by = 0;
@@ -533,7 +568,7 @@ static void watch_journal(struct world *w)
 
 static bool trial_due(struct world *w)
 {
-	if (w->ops < MIN_OPS)
+	if (w->ops < w->min_ops)
 		return false;
 	if (w->steps >= w->trial_at)
 		return true;

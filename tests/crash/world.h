@@ -51,6 +51,9 @@ struct tally {
  * @every: at each so many cuts
  * @deep: with a map of more than one level of nodes, whatever is drawn
  * @small: on drives of at most 28 zones of 8 or 16 blocks, whatever is drawn
+ * @ops: requests between two cuts, about, 0: as is drawn
+ * @depth: concurrent requests, 0: as is drawn
+ * @without: bits of kinds of things that do not happen
  */
 struct run {
 	u64 seed;
@@ -62,7 +65,16 @@ struct run {
 	u32 every;
 	bool deep;
 	bool small;
+	u32 ops;
+	u32 depth;
+	u32 without;
 };
+
+/* What a world may do without: faults of zones, and what has a chance in struct load. */
+#define NR_WITHOUT	15u
+extern const char * const kind_names[NR_WITHOUT];
+/* The bit of a kind; 0: there is none. */
+u32 kind_bit(const char *name);
 
 /* Cuts of the world @index of a campaign like @run, at least. */
 u32 world_cuts(const struct run *run, u32 index);
@@ -271,6 +283,7 @@ struct world {
 	u64 steps;
 	u64 progress;			/* step at which a request last completed */
 	u32 trial_skip;			/* and that many steps more in it */
+	u32 min_ops;			/* requests between two cuts, at least */
 	u32 cut_ops;			/* cut after that many requests */
 	u32 cut_phases;			/* wait for one of these phases, if any */
 	u32 cut_skip;			/* and that many steps more in it */
