@@ -406,7 +406,8 @@ int lz_prepare(struct lz *lz, const struct lz_super_info *si, u32 flags);
  * zones. After it, users may come. Cut at any point, it does no harm and can be run again.
  * Errors: as lz_probe(); -EUCLEAN: metadata or zones are not as they must be
  * (a line says which); -EINVAL: the drive does not suit it; -ESTALE: it is not the device
- * that was prepared for; -ENOSPC: no zone for the first checkpoint; -ENOMEM; -EIO.
+ * that was prepared for; -ENOSPC: no zone for the first checkpoint; -EOVERFLOW: it counts too
+ * far to be written; -ENOMEM; -EIO.
  */
 int lz_load(struct lz *lz, struct lz_zone_report *z, u32 flags);
 /*
