@@ -252,8 +252,8 @@ static int add_root(struct scan *s, u64 addr, const struct lz_root *r)
 	struct lz_root *copy;
 	u32 i;
 
-	if (le64_to_cpu(r->h.epoch) > NUMBERS || seq > NUMBERS ||
-	    le64_to_cpu(r->commit) > NUMBERS || le64_to_cpu(r->journal_seq) > NUMBERS) {
+	if (max(le64_to_cpu(r->h.epoch), seq) > LZ_NUMBER_LATE ||
+	    max(le64_to_cpu(r->commit), le64_to_cpu(r->journal_seq)) > LZ_NUMBER_LATE) {
 		s->beyond = true;
 		return 0;
 	}
