@@ -865,19 +865,17 @@ static void rot(struct drive *d, struct drive_block *b)
 	const struct drive_block *other = rnd_below(&d->rnd, 3) ? NULL : other_block(d, b);
 	u32 at = rnd_below(&d->rnd, LZ_BLOCK_SIZE);
 
-	if (!other && (rnd_below(&d->rnd, 2) || !b->data)) {
+	if (other || rnd_below(&d->rnd, 2) || !b->data) {
 		spoil(d, b, 0);
+		if (other) {
+			b->data = block_get(d);
+			memcpy(b->data, other->data, LZ_BLOCK_SIZE);
+			b->tag = other->tag;
+		}
 		return;
 	}
-	if (!b->data)
-		b->data = block_get(d);
 	spoil(d, b, LZ_BLOCK_SIZE / 512);
-	if (other) {
-		memcpy(b->data, other->data, LZ_BLOCK_SIZE);
-		b->tag = other->tag;
-	} else {
-		b->data[at] ^= 1u << rnd_below(&d->rnd, 8);
-	}
+	b->data[at] ^= 1u << rnd_below(&d->rnd, 8);
 }
 
 static void cut_holes(struct drive *d, struct drive_zone *z)

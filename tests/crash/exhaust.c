@@ -58,37 +58,41 @@ static char path[MAX_STEPS][24];
 static u32 steps;
 static u64 nr_states;
 
-/* With so many operations and delays; if not @quiet, what this process does ends with it. */
-static bool fails(u32 ops, u32 late, bool quiet)
+/* Becomes the same search with so many operations and delays. */
+static void __noreturn search_with(u32 ops, u32 late)
 {
 	char state[12], nr[12], n[12], *v[MAX_ARGS + 8] = { };
 	const char * const more[] = {
 		"--state", state, "--depth", nr, "--delays", n, "--as-is",
 	};
-	int status, null;
-	pid_t pid;
 
 	if (nr_args > MAX_ARGS)
-		return false;
+		_exit(0);
 	snprintf(state, sizeof(state), "%u", state_nr);
 	snprintf(nr, sizeof(nr), "%u", ops);
 	snprintf(n, sizeof(n), "%u", late);
 	memcpy(v, args, nr_args * sizeof(*v));
 	memcpy(v + nr_args, more, sizeof(more));
-	fflush(stdout);
-	if (quiet) {
-		pid = fork();
-		if (pid < 0)
-			return false;
-		if (pid) {
-			waitpid(pid, &status, 0);
-			return !WIFEXITED(status) || WEXITSTATUS(status);
-		}
-		null = open("/dev/null", O_WRONLY);
-		dup2(null, STDOUT_FILENO);
-	}
 	execv("/proc/self/exe", v);
 	_exit(0);
+}
+
+/* Tried by another process, that prints nothing. */
+static bool fails_with(u32 ops, u32 late)
+{
+	pid_t pid;
+	int status;
+
+	fflush(stdout);
+	pid = fork();
+	if (pid < 0)
+		return false;
+	if (!pid) {
+		dup2(open("/dev/null", O_WRONLY), STDOUT_FILENO);
+		search_with(ops, late);
+	}
+	waitpid(pid, &status, 0);
+	return !WIFEXITED(status) || WEXITSTATUS(status);
 }
 
 static void shorten(u32 ops)
@@ -97,8 +101,8 @@ static void shorten(u32 ops)
 
 	for (i = 0; i <= ops; i++)
 		for (late = 0; late <= min(delays, SHORT_DELAYS); late++)
-			if (fails(i, late, true))
-				fails(i, late, false);
+			if (fails_with(i, late))
+				search_with(i, late);
 }
 
 void __printf(1, 2) __noreturn tiny_fail(const char *fmt, ...)

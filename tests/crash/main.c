@@ -61,7 +61,7 @@ static void print_failure(const struct failure *f)
 		printf(" --depth %u", current.depth);
 	for (i = 0; i < NR_WITHOUT; i++)
 		if (current.without >> i & 1)
-			printf(" --without %s", kind_names[i]);
+			printf(" --without %s", without_name(i));
 	if (lz_plant)
 		printf(" --plant %s", plant_name(lz_plant));
 	putchar('\n');
@@ -333,14 +333,14 @@ int main(int argc, char **argv)
 			current.depth = strtoul(optarg, NULL, 0);
 			break;
 		case 'W':
-			if (!kind_bit(optarg)) {
+			if (!without_bit(optarg)) {
 				fprintf(stderr, "--without %s: one of", optarg);
 				for (i = 0; i < NR_WITHOUT; i++)
-					fprintf(stderr, " %s", kind_names[i]);
+					fprintf(stderr, " %s", without_name(i));
 				fputc('\n', stderr);
 				return 2;
 			}
-			current.without |= kind_bit(optarg);
+			current.without |= without_bit(optarg);
 			break;
 		case 'a':
 			opt.as_is = true;

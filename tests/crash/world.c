@@ -25,18 +25,33 @@ const char * const phase_names[NR_PHASES] = {
 
 u32 world_cut_now;
 
-/* As in without_kinds(). */
-const char * const kind_names[NR_WITHOUT] = {
-	"faults", "read", "flush", "discard", "option", "gc", "checkpoint", "stop", "reload",
-	"fua", "nested", "idle", "yield", "host-dies", "at-once",
+/* Each but faults is a chance of its own, drawn with the load. */
+#define FAULTS		0u
+#define CHANCE(field)	(offsetof(struct load, field) / sizeof(u32))
+static const struct {
+	const char *name;
+	size_t chance;
+} kinds[NR_WITHOUT] = {
+	[FAULTS] = { "faults" },
+	{ "read", CHANCE(read) }, { "flush", CHANCE(flush) }, { "discard", CHANCE(discard) },
+	{ "option", CHANCE(option) }, { "gc", CHANCE(gc) },
+	{ "checkpoint", CHANCE(checkpoint) }, { "stop", CHANCE(stop) },
+	{ "reload", CHANCE(reload) }, { "fua", CHANCE(fua) }, { "nested", CHANCE(nested) },
+	{ "idle", CHANCE(idle) }, { "yield", CHANCE(yield) },
+	{ "host-dies", CHANCE(host_dies) }, { "at-once", CHANCE(now_permille) },
 };
 
-u32 kind_bit(const char *name)
+const char *without_name(u32 kind)
+{
+	return kinds[kind].name;
+}
+
+u32 without_bit(const char *name)
 {
 	u32 i;
 
 	for (i = 0; i < NR_WITHOUT; i++)
-		if (!strcmp(kind_names[i], name))
+		if (!strcmp(kinds[i].name, name))
 			return 1u << i;
 	return 0;
 }
@@ -128,7 +143,7 @@ static void random_geometry(struct world *w)
 	w->wide = w->deep || (!rnd_below(r, 12) && !w->run->small);
 	w->scattered = !w->wide && !rnd_below(r, 6) && !w->run->small;
 	w->long_journal = w->scattered && rnd_below(r, 2);
-	w->faulty = !rnd_below(r, 3) && !(w->run->without & kind_bit("faults"));
+	w->faulty = !rnd_below(r, 3) && !(w->run->without & 1u << FAULTS);
 	w->log_fails = w->faulty && rnd_below(r, 2);
 	w->erring = w->faulty && !rnd_below(r, 3);
 	w->unreadable = w->erring;
@@ -194,16 +209,11 @@ static void random_geometry(struct world *w)
 
 static void without_kinds(struct load *l, u32 without)
 {
-	u32 none, i;
-	u32 * const of[NR_WITHOUT] = {
-		&none, &l->read, &l->flush, &l->discard, &l->option, &l->gc, &l->checkpoint,
-		&l->stop, &l->reload, &l->fua, &l->nested, &l->idle, &l->yield, &l->host_dies,
-		&l->now_permille,
-	};
+	u32 i;
 
-	for (i = 0; i < NR_WITHOUT; i++)
+	for (i = FAULTS + 1; i < NR_WITHOUT; i++)
 		if (without >> i & 1)
-			*of[i] = 0;
+			((u32 *)l)[kinds[i].chance] = 0;
 }
 
 static void random_load(struct world *w)

@@ -72,9 +72,9 @@ struct run {
 
 /* What a world may do without: faults of zones, and what has a chance in struct load. */
 #define NR_WITHOUT	15u
-extern const char * const kind_names[NR_WITHOUT];
+const char *without_name(u32 kind);
 /* The bit of a kind; 0: there is none. */
-u32 kind_bit(const char *name);
+u32 without_bit(const char *name);
 
 /* Cuts of the world @index of a campaign like @run, at least. */
 u32 world_cuts(const struct run *run, u32 index);
