@@ -418,10 +418,12 @@ class Reader:
                       "sum_seq": 0})
             since.update(named={}, sums=[], need=0)
         elif kind == ZBAD:
-            z["flags"] |= SCAN | CANNOT
+            if z["state"] not in (FREE, META):
+                z["flags"] |= SCAN | CANNOT
         else:
             need(off < self.zone_cap and n <= 8, f"a summary at {off} of zone {lba}")
-            z.update(head=off, sum_seq=high)
+            if z["head"] == NONE or high > z["sum_seq"]:
+                z.update(head=off, sum_seq=high)
             since["sums"].append((off, n))
             since["need"] = max(since["need"], off + n)
 

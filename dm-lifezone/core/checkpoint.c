@@ -355,13 +355,16 @@ static void encode_zones(struct lz *lz, struct lz_znode *n, u64 idx)
 	for (i = 0; i < count; i++) {
 		struct lz_zone *z = &lz->zone[first + i];
 		struct lz_zent *e = &n->e[i];
+		bool scan;
 
 		spin_lock_irqsave(&lz->place_lock, flags);
 		spin_lock(&z->lock);
 		e->gen = cpu_to_le32(z->gen);
 		e->state = z->state;
 		e->class = READ_ONCE(z->class);
-		e->flags = cpu_to_le16(z->flags);
+		/* Of what the tree maps there some no summary names yet. */
+		scan = z->open && z->open->safe < z->open->force;
+		e->flags = cpu_to_le16(z->flags | (scan ? LZ_ZF_SCAN : 0));
 		e->valid = cpu_to_le32(z->tree_valid);
 		e->wp = cpu_to_le32(z->resv);
 		e->head = cpu_to_le32(z->head);
@@ -418,6 +421,7 @@ static bool tree_step(struct lz *lz, struct lz_tree *t)
 	return true;
 }
 
+/* What is written of a zone that this does not wait for says that some are not. */
 static bool summaries_written(struct lz *lz)
 {
 	u32 i;
@@ -430,7 +434,7 @@ static bool summaries_written(struct lz *lz)
 		if (smp_load_acquire(&o->zone) == LZ_NONE || o->safe >= o->force)
 			continue;
 		z = &lz->zone[o->zone];
-		if (!READ_ONCE(z->failed) && !z->draining)
+		if (!READ_ONCE(z->failed) && !z->draining && !o->slow)
 			return false;
 	}
 	return true;
@@ -638,6 +642,17 @@ static void take_waiters(struct lz *lz)
 	spin_unlock_irqrestore(&lz->list_lock, flags);
 }
 
+/*
+ * Is the delta full of what writes in flight have reserved there? A checkpoint makes room of what
+ * has landed only, so it would be one of next to nothing, and another after it.
+ */
+static bool in_flight(const struct lz *lz)
+{
+	int taken = lz->delta_cap - atomic_read(&lz->delta_space);
+
+	return taken > (int)(lz->delta_cap / 2) && atomic_read(&lz->active->used) < taken / 8;
+}
+
 static bool ckpt_begin(struct lz *lz)
 {
 	struct lz_ckpt *k = &lz->ckpt;
@@ -646,6 +661,11 @@ static bool ckpt_begin(struct lz *lz)
 		return false;
 	WRITE_ONCE(k->wanted, false);
 	take_waiters(lz);
+	if (list_empty(&k->waiters) && in_flight(lz)) {
+		WRITE_ONCE(k->wanted, true);
+		lz->ops->kick_later(lz->ctx, LZ_LAND_MS);
+		return false;
+	}
 	k->nodes = 0;
 	k->state = LZ_CK_FREEZE;
 	lz->progress = true;

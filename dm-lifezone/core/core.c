@@ -549,6 +549,11 @@ static void watch_room(struct lz *lz, bool starved)
 	}
 	if (!starved)
 		return;
+	/* So may what was discarded in short runs, or overwritten, where leaves were not in RAM. */
+	if (!lz->tight && atomic_read(&lz->active->used)) {
+		lz_ckpt_want(lz);
+		return;
+	}
 	lost = lz_zones_lost(lz);
 	/* With none lost there is always something that GC can clean, if it is counted right. */
 	wrong = !lost && lz->gc.state == LZ_GC_IDLE;

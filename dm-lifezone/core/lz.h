@@ -27,6 +27,7 @@
 #define LZ_NR_LEAF_LOCKS	2u
 #define LZ_LOG_BLOCKS		3u
 #define LZ_FILL_RECORDS		lz_user_fill	/* put in a block of the journal */
+#define LZ_FILL_SUMMARY		lz_user_summary	/* and in one of a summary */
 #define LZ_SUM_BLOCKS		1u
 #define LZ_GC_SLOTS		1u
 #define LZ_GC_RUN		4u
@@ -41,6 +42,7 @@
 #define LZ_NR_LEAF_LOCKS	64u
 #define LZ_LOG_BLOCKS		64u	/* blocks of a journal or node write */
 #define LZ_FILL_RECORDS		LZ_JOURNAL_RECORDS
+#define LZ_FILL_SUMMARY		LZ_SUMMARY_ENTRIES
 #define LZ_SUM_BLOCKS		8u	/* blocks a summary may have */
 #define LZ_GC_SLOTS		8u
 #define LZ_GC_RUN		32u	/* blocks a copy moves at once */
@@ -69,6 +71,7 @@
 #define LZ_READ_TRIES		3u	/* reads of a block by us before it is lost */
 #define LZ_LEAF_HOLD_MS		10u	/* for who had it read to look at it */
 #define LZ_CLOSE_MS		100u	/* that writers wait for a zone to close */
+#define LZ_LAND_MS		1u	/* between looks at whether writes have landed */
 #define LZ_LEAF_AGAIN_MS	1000u	/* until one that could not be read is tried again */
 #define LZ_SETTLE_PART		8u	/* of a zone, written before counts are settled for GC */
 #define LZ_BUDGET_DEFAULT	16u

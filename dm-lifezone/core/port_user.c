@@ -10,6 +10,7 @@
 u64 lz_user_ram = ~0ull;
 #ifdef LZ_TINY
 u32 lz_user_fill = LZ_JOURNAL_RECORDS;
+u32 lz_user_summary = LZ_SUMMARY_ENTRIES;
 #endif
 
 #define CRC32C_POLY	0x82f63b78u	/* Castagnoli's, bits reversed */

@@ -275,6 +275,7 @@ extern u64 lz_user_ram;		/* for tests; a tool has what it can get */
 #define lz_ram_blocks()		lz_user_ram
 #ifdef LZ_TINY
 extern u32 lz_user_fill;	/* LZ_FILL_RECORDS */
+extern u32 lz_user_summary;	/* LZ_FILL_SUMMARY */
 #endif
 
 /* Wraps, as the kernel's does: it may begin with any number. */

@@ -43,7 +43,7 @@ static u32 pick(struct lz *lz, struct lz_trace *t)
 	struct lz_pace_in in;
 	u32 best = LZ_NONE, aside = LZ_NONE, i;
 	u64 top = 0, now = atomic64_read(&lz->write_seq);
-	u32 room = lz->g.zone_cap - DIV_ROUND_UP(lz->g.zone_cap, LZ_SUMMARY_ENTRIES + 1);
+	u32 room = lz->g.zone_cap - DIV_ROUND_UP(lz->g.zone_cap, LZ_FILL_SUMMARY + 1);
 	u8 how = lz_victim_rule(&lz->o);
 	bool pressed, traced = lz_traced(lz, LZ_TR_VICTIM_ZONE);
 

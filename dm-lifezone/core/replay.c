@@ -164,11 +164,17 @@ void lz_jrec_to_zone(struct lz_zone *z, const struct lz_jrec *rec)
 		z->need = 0;
 		break;
 	case LZ_JR_ZSUM:
-		z->head = b;
-		z->sum_seq = b >> 32;
-		z->need = max(z->need, z->head + lz_jrec_len(rec));
+		/* The zone table may know a later one. */
+		if (z->head == LZ_NO_OFFSET || b >> 32 > z->sum_seq) {
+			z->head = b;
+			z->sum_seq = b >> 32;
+		}
+		z->need = max(z->need, (u32)b + lz_jrec_len(rec));
 		break;
 	case LZ_JR_ZBAD:
+		/* It may have been reset since. */
+		if (z->state == LZ_ZS_FREE || z->state == LZ_ZS_META)
+			break;
 		z->flags |= LZ_ZF_BAD | LZ_ZF_SCAN;
 		break;
 	}

@@ -16,7 +16,7 @@
 
 static u32 owed(u32 unsum)
 {
-	return DIV_ROUND_UP(unsum, LZ_SUMMARY_ENTRIES);
+	return DIV_ROUND_UP(unsum, LZ_FILL_SUMMARY);
 }
 
 /* lz_zone_room - blocks of data that may still be reserved. Caller holds z->lock. */
@@ -402,7 +402,7 @@ void lz_zone_name(struct lz *lz, struct lz_zone *z, u32 off, u64 lba, u32 n)
 		o->ring[o->put++ & (lz->ring_size - 1)] = lz_sum_pack(off++, lba++);
 	due = o->put - o->got;
 	spin_unlock_irqrestore(&z->lock, flags);
-	if (due >= LZ_SUMMARY_ENTRIES && !READ_ONCE(o->busy))
+	if (due >= LZ_FILL_SUMMARY && !READ_ONCE(o->busy))
 		lz_kick(lz);
 }
 
@@ -627,7 +627,7 @@ static void summarise(struct lz *lz, struct lz_zone *z, struct lz_open *o, u32 n
 			.index = lz_zone_nr(lz, z), .epoch = lz->epoch,
 			.seq = z->sum_seq + 1 + i,
 		};
-		u32 take = min(n - k, LZ_SUMMARY_ENTRIES), j;
+		u32 take = min(n - k, LZ_FILL_SUMMARY), j;
 
 		memset(s, 0, sizeof(*s));
 		s->gen = cpu_to_le32(z->gen);
@@ -718,12 +718,12 @@ static enum step zone_next(struct lz *lz, struct lz_zone *z, struct lz_open *o)
 		};
 		return STEP_SUBMIT;
 	}
-	if (pending >= LZ_SUMMARY_ENTRIES || (pending && (last || o->force > o->got))) {
-		n = min_t(u32, pending, LZ_SUM_BLOCKS * LZ_SUMMARY_ENTRIES);
-		n = min_t(u32, n, lz->append_max * LZ_SUMMARY_ENTRIES);
+	if (pending >= LZ_FILL_SUMMARY || (pending && (last || o->force > o->got))) {
+		n = min_t(u32, pending, LZ_SUM_BLOCKS * LZ_FILL_SUMMARY);
+		n = min_t(u32, n, lz->append_max * LZ_FILL_SUMMARY);
 		/* Whole blocks, unless the zone closes or a checkpoint asks for all. */
-		if (!last && o->force <= o->got + n - n % LZ_SUMMARY_ENTRIES)
-			n -= n % LZ_SUMMARY_ENTRIES;
+		if (!last && o->force <= o->got + n - n % LZ_FILL_SUMMARY)
+			n -= n % LZ_FILL_SUMMARY;
 		blocks = owed(n);
 		/* A short one early may only take room that is not owed. */
 		if (blocks + owed(o->unsum - n) > left)
@@ -755,7 +755,7 @@ static enum step zone_next(struct lz *lz, struct lz_zone *z, struct lz_open *o)
 /*
  * A zone that is full closes when the last write to it ends. That may be held up where
  * the drive's queue is, by the budget of a control group for one, and others are not to wait
- * for it while there is room elsewhere.
+ * for it while there is room elsewhere. Nor is a checkpoint, whose summary finds no room there.
  */
 static void wait_for_close(struct lz *lz, struct lz_open *o)
 {
@@ -770,6 +770,7 @@ static void wait_for_close(struct lz *lz, struct lz_open *o)
 		return;
 	}
 	WRITE_ONCE(o->slow, true);
+	lz->progress = true;
 	lz_feed(lz);
 }
 
@@ -793,7 +794,8 @@ void lz_zones_step(struct lz *lz)
 		spin_lock_irqsave(&z->lock, flags);
 		step = z->open == o ? zone_next(lz, z, o) : STEP_NONE;
 		spin_unlock_irqrestore(&z->lock, flags);
-		if (step == STEP_WAIT && READ_ONCE(lz->was_starved)) {
+		if (step == STEP_WAIT && (READ_ONCE(lz->was_starved) ||
+					  lz->ckpt.state == LZ_CK_SUMMARIES)) {
 			wait_for_close(lz, o);
 		} else if (step == STEP_SUBMIT) {
 			lz->progress = true;

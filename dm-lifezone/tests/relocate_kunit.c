@@ -548,6 +548,8 @@ static void relocate_no_room_for_updates(struct kunit *test)
 
 	ops.trace = give_back;
 	r->lz->ops = &ops;
+	/* Or no checkpoint would make any room. */
+	KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_LONG, 0, r->lz->delta_cap / 8), 0);
 	taken = atomic_read(&r->lz->delta_space);
 	KUNIT_ASSERT_TRUE(test, lz_delta_reserve(r->lz, taken, true));
 	WRITE_ONCE(r->lz->ckpt.wanted, false);

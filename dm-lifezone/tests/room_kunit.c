@@ -342,6 +342,64 @@ static void room_counts_wrong(struct kunit *test)
 	ram_verify(r);
 }
 
+/*
+ * The device is full, and then much is discarded in short runs while leaves are not in RAM: what
+ * that frees only a checkpoint counts off its zones.
+ */
+static void room_short_discards(struct kunit *test)
+{
+	struct ram *r = ram_device(test, 60, 8);
+	u32 all = r->si.logical_blocks, i;
+	struct lz *lz = r->lz;
+	int err = 0;
+
+	KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_LONG, 0, all * 3 / 4), 0);
+	KUNIT_ASSERT_EQ(test, ram_flush(r), 0);
+	while (lz_free_for(lz, true))
+		lz_zone_take_free(lz, false)->state = LZ_ZS_BAD;
+	for (i = all * 3 / 4; i < all && !err; i++)
+		err = ram_write(r, LZ_CLASS_LONG, i, 1);
+	KUNIT_ASSERT_EQ(test, err, -ENOSPC);
+	for (i = 0; i < all / 2; i += 2) {
+		ram_forget_leaves(r);
+		KUNIT_ASSERT_EQ(test, ram_discard(r, i, 1), 0);
+	}
+	ram_elapse(r, 2000);
+	KUNIT_EXPECT_EQ(test, ram_write(r, LZ_CLASS_LONG, 5, 1), 0);
+	ram_verify(r);
+}
+
+/* Writes in flight hold the whole delta: no checkpoint makes room there before they end. */
+static void room_in_flight(struct kunit *test)
+{
+	struct ram *r = ram_device(test, 40, 8);
+	struct lz_write held[20], w;
+	u32 i, n = 0;
+	int err = 0;
+	u64 before;
+
+	r->lz->delta_cap = 40;
+	atomic_set(&r->lz->delta_space, 40);
+	while (n < ARRAY_SIZE(held) && !err) {
+		err = lz_write_begin(r->lz, LZ_CLASS_SHORT, 2 * n, 2, &held[n]);
+		n += !err;
+	}
+	KUNIT_ASSERT_EQ(test, err, -EAGAIN);
+	ram_pump(r);
+	before = lz_stat(r->lz, LZ_ST_CHECKPOINTS);
+	for (i = 0; i < 100 && err == -EAGAIN; i++) {
+		ram_elapse(r, 1);
+		err = lz_write_begin(r->lz, LZ_CLASS_LONG, 100, 2, &w);
+	}
+	KUNIT_EXPECT_EQ(test, err, -EAGAIN);
+	KUNIT_EXPECT_LE(test, lz_stat(r->lz, LZ_ST_CHECKPOINTS), before + 1);
+	for (i = 0; i < n; i++)
+		lz_write_fail(r->lz, &held[i], -EIO);
+	ram_elapse(r, 1);
+	KUNIT_EXPECT_EQ(test, ram_write(r, LZ_CLASS_LONG, 100, 4), 0);
+	ram_verify(r);
+}
+
 /* A zone of the log that waits for who looked for data in it, in an earlier life. */
 static void room_log_zone_read(struct kunit *test)
 {
@@ -418,6 +476,8 @@ static struct kunit_case room_cases[] = {
 	KUNIT_CASE(room_ends_spoiled),
 	KUNIT_CASE(room_discard_asks),
 	KUNIT_CASE(room_counts_wrong),
+	KUNIT_CASE(room_short_discards),
+	KUNIT_CASE(room_in_flight),
 	KUNIT_CASE(room_log_zone_read),
 	KUNIT_CASE(room_log_large),
 	{}

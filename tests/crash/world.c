@@ -119,11 +119,27 @@ void world_options(struct world *w)
 /* Zones that may be lost without anything missing, roughly. */
 static u32 spare_zones(const struct world *w)
 {
-	u32 used = 2 + w->si.meta_zones + w->si.gc_zones +
-		   DIV_ROUND_UP(w->nr, w->g.zone_cap * 4 / 5);
+	u32 used = 2 + w->si.meta_zones + w->si.gc_zones, data = w->g.zone_cap;
 
+#ifdef LZ_TINY
+	if (lz_user_summary < LZ_SUMMARY_ENTRIES)
+		data -= DIV_ROUND_UP(data, lz_user_summary + 1);
+#endif
+	used += DIV_ROUND_UP(w->nr, data * 4 / 5);
 	return w->g.nr_zones > used ? w->g.nr_zones - used : 0;
 }
+
+#ifdef LZ_TINY
+/* A zone has many, as those of large drives do, and so less room for data. */
+static void small_summaries(struct world *w)
+{
+	lz_user_summary = LZ_SUMMARY_ENTRIES;
+	if (rnd_below(&w->rnd, 2)) {
+		lz_user_summary = rnd_range(&w->rnd, 3, w->g.zone_cap);
+		w->si.spare_permille = 400;
+	}
+}
+#endif
 
 static void random_geometry(struct world *w)
 {
@@ -194,6 +210,9 @@ static void random_geometry(struct world *w)
 			w->g.zone_cap = w->g.zone_blocks;
 			w->si.spare_permille = 20;
 		}
+#ifdef LZ_TINY
+		small_summaries(w);
+#endif
 		w->t->refused++;
 	} while (lz_layout(&w->g, &w->si, why, sizeof(why)));
 	w->t->refused--;

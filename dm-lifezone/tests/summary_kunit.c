@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Summaries that a checkpoint waits for, those it does not, and what a cut leaves of them. */
+#include "ram.h"
+#include "waiting.h"
+
+#define MAX_HELD	8
+
+/* A drive with zones of more than one summary, that holds summaries back. */
+struct slow {
+	struct lz_ops ops;
+	struct ram *r;
+	struct lz_cmd *held[MAX_HELD];
+	u32 nr_held;
+	bool drop_journal;		/* its writes never get there */
+};
+
+static struct slow *slow;
+
+static void slow_submit(void *ctx, struct lz_cmd *c)
+{
+	struct lz *lz = slow->r->lz;
+
+	if (c->op == LZ_OP_APPEND && c->meta && slow->nr_held < MAX_HELD)
+		slow->held[slow->nr_held++] = c;
+	else if (!slow->drop_journal || c->op != LZ_OP_WRITE ||
+		 lz_addr_zone(lz, c->addr) != lz->js->zone)
+		ram_ops.submit(ctx, c);
+}
+
+static void release(u32 i)
+{
+	ram_ops.submit(slow->r, slow->held[i]);
+	ram_pump(slow->r);
+}
+
+static struct ram *slow_device(struct kunit *test, u32 zone_blocks)
+{
+	struct ram *r = ram_sized(test, 24, 8, zone_blocks, zone_blocks - 24);
+
+	slow = kunit_kzalloc(test, sizeof(*slow), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, slow);
+	KUNIT_ASSERT_EQ_MSG(test, ram_format(r), 0, "(%s)", r->said);
+	ram_again(r);
+	slow->r = r;
+	slow->ops = ram_ops;
+	slow->ops.submit = slow_submit;
+	r->ops = &slow->ops;
+	r->lz->ops = &slow->ops;
+	return r;
+}
+
+/* The drive is as fast as others from here on; what it held back is lost. */
+static void cut(struct ram *r)
+{
+	r->ops = &ram_ops;
+	ram_cut(r);
+	ram_again(r);
+}
+
+static void summary_exit(struct kunit *test)
+{
+	ram_free(test->priv);
+}
+
+/* Fills a summary and a part of one; a checkpoint waits for both. The zone. */
+static u32 two_summaries(struct kunit *test, struct ram *r, struct waiting *ckpt)
+{
+	*ckpt = (struct waiting){ .w.fn = waiting_end };
+	KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_LONG, 0, LZ_SUMMARY_ENTRIES), 0);
+	KUNIT_ASSERT_EQ(test, slow->nr_held, 1u);
+	KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_LONG, LZ_SUMMARY_ENTRIES, 10), 0);
+	lz_request_checkpoint(r->lz, &ckpt->w);
+	ram_pump(r);
+	KUNIT_ASSERT_FALSE(test, ckpt->called);
+	return lz_addr_zone(r->lz, slow->held[0]->addr);
+}
+
+/* The journal tells of the first summary, only the zone table of the second. */
+static void summary_older(struct kunit *test)
+{
+	struct ram *r = slow_device(test, 1024);
+	struct waiting ckpt, flush = { .w.fn = waiting_end };
+	u32 zone, head, seq;
+
+	zone = two_summaries(test, r, &ckpt);
+	lz_flush(r->lz, &flush.w);
+	release(0);
+	KUNIT_ASSERT_TRUE(test, flush.called);
+	KUNIT_ASSERT_EQ(test, slow->nr_held, 2u);
+	KUNIT_ASSERT_FALSE(test, ckpt.called);
+	release(1);
+	KUNIT_ASSERT_TRUE(test, ckpt.called);
+	head = r->lz->zone[zone].head;
+	seq = r->lz->zone[zone].sum_seq;
+	cut(r);
+	KUNIT_EXPECT_EQ(test, r->lz->zone[zone].head, head);
+	KUNIT_EXPECT_EQ(test, r->lz->zone[zone].sum_seq, seq);
+	ram_verify(r);
+	ram_check(r);
+}
+
+/* A zone that is to be reset has no second one; but after a cut it holds blocks in use. */
+static void summary_draining(struct kunit *test)
+{
+	struct ram *r = slow_device(test, 1024);
+	struct waiting ckpt, flush = { .w.fn = waiting_end };
+	u32 zone, n = LZ_SUMMARY_ENTRIES + 10;
+	u32 *was = kunit_kzalloc(test, n * sizeof(*was), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, was);
+	zone = two_summaries(test, r, &ckpt);
+	memcpy(was, r->version, n * sizeof(*was));
+	KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_EXTREME, 0, n), 0);
+	KUNIT_ASSERT_EQ(test, atomic_read(&r->lz->zone[zone].valid), 0);
+	slow->drop_journal = true;
+	lz_flush(r->lz, &flush.w);
+	release(0);
+	KUNIT_ASSERT_FALSE(test, flush.called);
+	KUNIT_ASSERT_TRUE(test, ckpt.called);
+	memcpy(r->version, was, n * sizeof(*was));
+	cut(r);
+	KUNIT_EXPECT_EQ(test, atomic_read(&r->lz->zone[zone].valid), n);
+	ram_verify(r);
+	ram_check(r);
+}
+
+/* A write lands in @w's zone, as the drive puts it. */
+static int land(struct ram *r, struct lz_write *w, u64 lba)
+{
+	struct ram_zone *z = &r->zone[w->zone];
+	u64 addr = lz_zone_addr(r->lz, w->zone, z->wp++);
+	int err;
+
+	if (z->cond == LZ_COND_EMPTY)
+		r->active++;
+	z->cond = LZ_COND_OPEN;
+	err = lz_write_end(r->lz, w, addr, lba);
+	ram_pump(r);
+	return err;
+}
+
+/*
+ * A write is held back where the drive's queue is. Others have filled its zone, so that there is
+ * no room for a summary until it ends, and a checkpoint does not wait for that.
+ */
+static void summary_slow_write(struct kunit *test)
+{
+	struct ram *r = ram_device(test, 40, 8);
+	struct waiting ckpt = { .w.fn = waiting_end };
+	struct lz_write held, w;
+	u32 zone, i, n = 0;
+	u64 was[150];
+
+	KUNIT_ASSERT_EQ(test, lz_write_begin(r->lz, LZ_CLASS_SHORT, 10, 1, &held), 0);
+	zone = held.zone;
+	do {
+		KUNIT_ASSERT_LT(test, n, (u32)ARRAY_SIZE(was));
+		KUNIT_ASSERT_EQ(test, lz_write_begin(r->lz, LZ_CLASS_SHORT, 20 + n, 1, &w), 0);
+		KUNIT_ASSERT_EQ(test, land(r, &w, 20 + n), 0);
+		n++;
+	} while (w.zone == zone);
+	lz_request_checkpoint(r->lz, &ckpt.w);
+	ram_pump(r);
+	KUNIT_EXPECT_FALSE(test, ckpt.called);
+	for (i = 0; i < 3; i++)
+		ram_elapse(r, LZ_CLOSE_MS);
+	KUNIT_EXPECT_TRUE_MSG(test, ckpt.called, "(in state %u)", r->lz->ckpt.state);
+	for (i = 0; i < n; i++)
+		was[i] = lz_map_get(r->lz, 20 + i);
+	ram_cut(r);
+	ram_again(r);
+	KUNIT_EXPECT_TRUE(test, r->lz->zone[zone].flags & LZ_ZF_SCAN);
+	ram_read(r, 20);
+	for (i = 0; i < n; i++)
+		KUNIT_EXPECT_EQ(test, lz_map_get(r->lz, 20 + i), was[i]);
+	ram_check(r);
+}
+
+/*
+ * The journal tells that a zone was set aside, the zone table that it has been reset since and
+ * is free: it failed once, not twice.
+ */
+static void summary_of_earlier_life(struct kunit *test)
+{
+	struct ram *r = slow_device(test, 64);
+	struct waiting ckpt = { .w.fn = waiting_end };
+	struct lz_info info;
+	struct lz_zone *z;
+	u32 zone, i;
+
+	KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_SHORT, 20, 5), 0);
+	KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_LONG, 0, 5), 0);
+	lz_get_info(r->lz, &info);
+	zone = info.class_open[LZ_CLASS_LONG];
+	z = &r->lz->zone[zone];
+	KUNIT_ASSERT_EQ(test, ram_flush(r), 0);
+	lz_request_checkpoint(r->lz, &ckpt.w);
+	ram_pump(r);
+	KUNIT_ASSERT_EQ(test, slow->nr_held, 2u);
+	i = lz_addr_zone(r->lz, slow->held[0]->addr) != zone;
+	release(i);
+	/* GC, which would empty it first, is busy elsewhere. */
+	lz_stopping(r->lz);
+	r->zone[zone].fail = 1 << LZ_OP_APPEND;
+	r->zone[zone].fail_times = 1;
+	KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_LONG, 10, 1), 0);
+	KUNIT_ASSERT_TRUE(test, z->flags & LZ_ZF_BAD);
+	KUNIT_ASSERT_EQ(test, ram_flush(r), 0);
+	KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_LONG, 0, 5), 0);
+	KUNIT_ASSERT_EQ(test, ram_flush(r), 0);
+	KUNIT_ASSERT_EQ(test, ram_flush(r), 0);
+	KUNIT_ASSERT_EQ(test, z->state, (u8)LZ_ZS_FREE);
+	KUNIT_ASSERT_EQ(test, z->flags, (u8)LZ_ZF_WORN);
+	KUNIT_ASSERT_FALSE(test, ckpt.called);
+	release(!i);
+	KUNIT_ASSERT_TRUE(test, ckpt.called);
+	cut(r);
+	z = &r->lz->zone[zone];
+	KUNIT_EXPECT_EQ_MSG(test, z->state, (u8)LZ_ZS_FREE, "(%s)", r->said);
+	KUNIT_EXPECT_EQ(test, z->flags, (u8)LZ_ZF_WORN);
+	ram_verify(r);
+	ram_check(r);
+}
+
+static struct kunit_case summary_cases[] = {
+	KUNIT_CASE(summary_older),
+	KUNIT_CASE(summary_draining),
+	KUNIT_CASE(summary_slow_write),
+	KUNIT_CASE(summary_of_earlier_life),
+	{}
+};
+
+static struct kunit_suite summary_suite = {
+	.name = "lifezone-summary",
+	.exit = summary_exit,
+	.test_cases = summary_cases,
+};
+
+kunit_test_suite(summary_suite);
