@@ -165,7 +165,8 @@ void lz_jrec_to_zone(struct lz_zone *z, const struct lz_jrec *rec)
 		break;
 	case LZ_JR_ZSUM:
 		/* The zone table may know a later one. */
-		if (z->head == LZ_NO_OFFSET || b >> 32 > z->sum_seq) {
+		if (z->head == LZ_NO_OFFSET || b >> 32 > z->sum_seq ||
+		    lz_planted(LZ_PLANT_SUMMARY_OLDER)) {
 			z->head = b;
 			z->sum_seq = b >> 32;
 		}

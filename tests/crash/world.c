@@ -135,7 +135,8 @@ static void small_summaries(struct world *w)
 {
 	lz_user_summary = LZ_SUMMARY_ENTRIES;
 	if (rnd_below(&w->rnd, 2)) {
-		lz_user_summary = rnd_range(&w->rnd, 3, w->g.zone_cap);
+		lz_user_summary = rnd_range(&w->rnd, 3, rnd_below(&w->rnd, 2) ? 8 :
+					    min(w->g.zone_cap, LZ_SUMMARY_ENTRIES));
 		w->si.spare_permille = 400;
 	}
 }
