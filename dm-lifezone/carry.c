@@ -2,8 +2,7 @@
 /*
  * Carries out the commands of core's machine, and runs the machine.
  *
- * Commands: each becomes a bio of ours (a chain of bios where a read or write
- * is longer than one bio holds) and ends in its end_io with lz_cmd_done(). Zone
+ * Commands: each becomes a bio of ours and ends in its end_io with lz_cmd_done(). Zone
  * resets and finishes are bios like the others: unlike blkdev_zone_mgmt() that
  * does not wait, so a finish, which may take a second, keeps nobody else from
  * being sent. Core sees to it that a zone has nothing in flight when it is
@@ -28,7 +27,7 @@
 #include "shell.h"
 
 /**
- * struct lz_carry - a command's (last) bio
+ * struct lz_carry - a command's bio
  * @lt: target
  * @cmd: command
  * @bio: its bio
@@ -89,39 +88,23 @@ static struct page *lz_buf_page(const void *p)
 	return is_vmalloc_addr(p) ? vmalloc_to_page(p) : virt_to_page(p);
 }
 
-static unsigned int lz_buf_vecs(const void *p, size_t len)
-{
-	size_t pages = DIV_ROUND_UP(offset_in_page(p) + len, PAGE_SIZE);
+static_assert(LZ_CMD_BLOCKS * LZ_BLOCK_SIZE / PAGE_SIZE + 1 <= BIO_MAX_VECS, "fits one bio");
 
-	return min_t(size_t, pages, BIO_MAX_VECS);
-}
-
-/*
- * Sends a read or write. One that does not fit one bio becomes a chain: what
- * ends last ends the command. Core makes no append that long.
- */
+/* Sends a read or write. */
 static void lz_carry_data(struct lz_target *lt, struct lz_cmd *cmd, blk_opf_t opf)
 {
 	size_t left = (size_t)cmd->nblocks << LZ_BLOCK_SHIFT;
 	u8 *p = cmd->buf;
-	struct bio *bio, *next;
+	struct bio *bio;
 
 	if (op_is_write(opf) && is_vmalloc_addr(p))
 		flush_kernel_vmap_range(p, left);
-	bio = lz_carry_bio(lt, cmd, lz_buf_vecs(p, left), opf, cmd->addr);
+	bio = lz_carry_bio(lt, cmd, DIV_ROUND_UP(offset_in_page(p) + left, PAGE_SIZE), opf,
+			   cmd->addr);
 	while (left) {
 		unsigned int len = min_t(size_t, left, PAGE_SIZE - offset_in_page(p));
 
-		if (!bio_add_page(bio, lz_buf_page(p), len, offset_in_page(p))) {
-			/* The new bio has the command, and waits for this one. */
-			next = lz_carry_bio(lt, cmd, lz_buf_vecs(p, left),
-					    opf & ~REQ_PREFLUSH, 0);
-			next->bi_iter.bi_sector = bio_end_sector(bio);
-			bio_chain(bio, next);
-			submit_bio_noacct(bio);
-			bio = next;
-			continue;
-		}
+		__bio_add_page(bio, lz_buf_page(p), len, offset_in_page(p));
 		p += len;
 		left -= len;
 	}

@@ -31,7 +31,10 @@
  *
  * Map not in RAM: the read waits for the leaf; then the worker sends it. Only
  * the worker waits for memory, with no bio of its own unsent, for bios that wait
- * for nothing but the drive.
+ * for nothing but the drive, and what a control group may do with it: a group that
+ * has used up its share of the drive keeps the worker, and so all that wait for it,
+ * where it is sent (iocost) or keeps its own where they were sent (io.max). Limits
+ * belong on the mapped device, where they hold bios before they come here.
  *
  * No function here waits for core, and core calls back from its own context or
  * from a completion; every bio has a reference on lz_target.users from .map to
@@ -43,7 +46,7 @@
  * waits, but not its submitter. The flag goes down with what the submitter
  * sends. Where a busy drive turns away a whole read, that ends so; a part keeps
  * its reservation or its zone and is sent again without the flag, by a work item
- * with a queue of its own: that one never waits but for the drive.
+ * with a queue of its own: that one never waits but for the drive, or as above.
  */
 #include "shell.h"
 

@@ -71,6 +71,8 @@ enum lz_op {
 	LZ_OP_FLUSH,
 };
 
+#define LZ_CMD_BLOCKS	128u
+
 #define LZ_CMD_PREFLUSH	0x1u	/* make all completed writes durable first */
 #define LZ_CMD_FUA	0x2u	/* and this one with it */
 
@@ -83,7 +85,7 @@ enum lz_op {
  * @meta: metadata of ours
  * @tries: times it has failed
  * @addr: drive address (blocks)
- * @nblocks: length (blocks)
+ * @nblocks: length (blocks), at most LZ_CMD_BLOCKS
  * @buf: page-aligned, @nblocks long
  * @error: 0 or a negative errno, set by the carrier
  * @result: where an append landed (drive address), set by the carrier

@@ -53,6 +53,7 @@
 #define LZ_MERGE_WINDOW		32u
 #define LZ_BATCH_COMMIT		8192u	/* updates after which a commit is due */
 #endif
+static_assert(LZ_LOG_BLOCKS + 1 <= LZ_CMD_BLOCKS, "the longest, and a link");
 #define LZ_NR_SHARDS		(1u << LZ_SHARD_SHIFT)
 /* Blocks that share a shard: a run of these is mapped under one lock. */
 #define LZ_SHARD_RUN_SHIFT	5

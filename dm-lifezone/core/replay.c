@@ -16,6 +16,7 @@
 #include "lz.h"
 
 #define READ_BLOCKS	64u
+static_assert(READ_BLOCKS <= LZ_CMD_BLOCKS, "read at once");
 
 /* lz_grow - an array with room for @need entries of @size; frees @old on failure. */
 void *lz_grow(void *old, u32 *max, u32 need, size_t size)
