@@ -564,6 +564,7 @@ struct lz_trim {
  * @state: enum lz_gc_state
  * @scan: the victim's blocks are found by searching the map
  * @found: and some have been
+ * @unread: a leaf of it could not be read
  * @busy: a summary read is in flight
  * @ckpt_done: the checkpoint waited for is durable
  * @no_victim: no zone is worth cleaning until something changes
@@ -594,6 +595,7 @@ struct lz_gc {
 	u8 state;
 	bool scan;
 	bool found;
+	bool unread;
 	bool busy;
 	bool ckpt_done;
 	bool no_victim;

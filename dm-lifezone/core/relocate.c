@@ -128,6 +128,7 @@ static void begin_scan(struct lz *lz)
 
 	gc->scan = true;
 	gc->found = false;
+	gc->unread = false;
 	gc->leaf = 0;
 	gc->ahead = 0;
 	gc->n = 0;
@@ -240,6 +241,8 @@ static bool scan_leaf(struct lz *lz)
 		c = lz_leaf_get(lz, gc->leaf, &err);
 		if (!c && !err)
 			return false;
+		/* One that cannot be read may name some. */
+		gc->unread |= !c;
 		/* It takes the drive as long as a copy does, and users wait for it as for one. */
 		if (++gc->unpaid == LZ_MERGE_WINDOW) {
 			earn(lz, gc->unpaid);
@@ -489,10 +492,12 @@ static void victim_end(struct lz *lz)
 	if (z->gc_ckpt == ~0ull) {
 		/* Some of it cannot be read; it stays. */
 	} else if (left && gc->scan && !gc->found && gc->leaf == lz->map.n[0]) {
-		lz_say(lz, 'w', "zone %u: %u blocks are counted that the map does not name",
+		lz_say(lz, 'w', gc->unread ?
+		       "zone %u: %u blocks stay where they are, as not all of the map can be read" :
+		       "zone %u: %u blocks are counted that the map does not name",
 		       gc->victim, left);
 		z->gc_ckpt = ~0ull;
-	} else if (left) {
+	} else if (left && !READ_ONCE(lz->stopping)) {
 		/* Overwrites not yet settled; or, the second time, blocks no summary names. */
 		if (z->gc_ckpt || gc->scan)
 			z->flags |= LZ_ZF_SCAN;

@@ -510,6 +510,9 @@ static void relocate_lost_leaf(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, r->lz->gc.state, LZ_GC_IDLE);
 	}
 	KUNIT_EXPECT_GT(test, lz_stat(r->lz, LZ_ST_GC_VICTIMS), 1ull);
+	/* Nor is the map said not to name it. */
+	KUNIT_EXPECT_TRUE_MSG(test, strstr(r->said, "blocks stay"), "(%s)", r->said);
+	KUNIT_EXPECT_FALSE_MSG(test, strstr(r->said, "does not name"), "(%s)", r->said);
 	r->zone[zone].fail = 0;
 	ram_survive(r);
 }
