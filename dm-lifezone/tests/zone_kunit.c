@@ -508,6 +508,33 @@ static void zone_left_to_be_filled(struct kunit *test)
 	ram_survive(r);
 }
 
+/* A generation is only ever compared for being another: it may begin anew. */
+static void zone_generation_wraps(struct kunit *test)
+{
+	struct ram *r = ram_device(test, 40, 8);
+	u32 i, round, n = 5 * r->g.zone_cap, wrapped = 0;
+
+	for (i = 2; i < r->g.nr_zones; i++) {
+		if (r->lz->zone[i].state == LZ_ZS_FREE)
+			r->lz->zone[i].gen = ~0u;
+	}
+	for (round = 0; round < 8; round++) {
+		KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_LONG, 0, n), 0);
+		for (i = 0; i < n; i += 2)
+			KUNIT_ASSERT_EQ(test, ram_discard(r, i, 1), 0);
+		KUNIT_ASSERT_EQ(test, ram_checkpoint(r), 0);
+		lz_request_gc(r->lz, 3);
+		ram_elapse(r, 2000);
+		/* It went by summaries with such generations. */
+		KUNIT_EXPECT_GT(test, lz_stat(r->lz, LZ_ST_GC_COPIES), 0ull);
+		ram_survive(r);
+	}
+	for (i = 2; i < r->g.nr_zones; i++)
+		wrapped += r->lz->zone[i].gen < 100;
+	KUNIT_EXPECT_GT(test, wrapped, r->g.nr_zones / 2);
+	KUNIT_EXPECT_STREQ(test, r->said, "");
+}
+
 /* Writers wait for a zone to close, but not for long: a write to it may be held up. */
 static void zone_slow_write(struct kunit *test)
 {
@@ -567,6 +594,7 @@ static struct kunit_case zone_cases[] = {
 	KUNIT_CASE(zone_finish_error),
 	KUNIT_CASE(zone_open_reset_error),
 	KUNIT_CASE(zone_left_to_be_filled),
+	KUNIT_CASE(zone_generation_wraps),
 	KUNIT_CASE(zone_slow_write),
 	{}
 };
