@@ -283,6 +283,8 @@ class Reader:
             if addr == NOWHERE:
                 continue
             need(self.pool(addr), f"node at {addr}")
+            need(self.written(addr) or self.d.cond[addr // self.zone_blocks] == OFFLINE,
+                 f"node at {addr}, past the write pointer")
             self.log_zones.add(addr // self.zone_blocks)
             found = self.block(addr, kind, level, index)
             if found and found[0].epoch > self.epoch:

@@ -607,12 +607,20 @@ def mend(tool, path, cut=None):
     return done
 
 
+def agrees(tool, path):
+    """The reader, which shares no code with the tool, finds the same; it can read all."""
+    if not unreadable(path):
+        differs, _ = fmt.compare(tool, path)
+        need(not differs, f"the reader: {differs}")
+
+
 def clean(tool, path):
     p = run(tool, "check", path)
     bad = [line for line in p.stdout.splitlines() if "is offline" not in line and
            "ERRORS" not in line and "note:" not in line and "clean" not in line]
     need(p.returncode in (0, 4) and not bad and not p.stderr,
          f"after the repair: {p.stdout}{p.stderr}")
+    agrees(tool, path)
 
 
 def said(tool, path):
@@ -656,6 +664,7 @@ def table(tool, folder):
                     line = (match or lines or ["nothing"])[0]
                     need(match, f"check says: {lines}")
                     found = "note" if not status else "found"
+                    agrees(tool, to)
                     report = mend(tool, to)
                     named = "refused"
                     if report:
@@ -772,6 +781,7 @@ def at_random(tool, folder, seed, times):
         try:
             done = draw(Image(to), r)
             status, _ = said(tool, to)
+            agrees(tool, to)
             report = mend(tool, to, r.randrange(1, 40) if r.randrange(4) == 0 else None)
             if report is None:
                 refused += 1
