@@ -260,6 +260,22 @@ static void map_discard_replay(struct kunit *test)
 				40ull * i);
 }
 
+/* Discards that touch or overlap are one, from whichever side they come. */
+static void map_extents_joined(struct kunit *test)
+{
+	static const u32 at[] = { 400, 440, 360, 500, 460, 405, 330 };
+	static const u32 extents[] = { 1, 1, 1, 2, 1, 1, 1 };
+	struct ram *r = test->priv;
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(at); i++) {
+		KUNIT_ASSERT_EQ(test, ram_discard(r, at[i], 40), 0);
+		KUNIT_EXPECT_EQ(test, r->lz->active->nr_ext, extents[i]);
+	}
+	KUNIT_EXPECT_EQ(test, r->lz->active->ext[0].lba, 330ull);
+	KUNIT_EXPECT_EQ(test, r->lz->active->ext[0].len, 210ull);
+}
+
 static struct kunit_case map_cases[] = {
 	KUNIT_CASE(map_unwritten),
 	KUNIT_CASE(map_runs),
@@ -268,6 +284,7 @@ static struct kunit_case map_cases[] = {
 	KUNIT_CASE(map_discard),
 	KUNIT_CASE(map_discard_all),
 	KUNIT_CASE(map_discard_replay),
+	KUNIT_CASE(map_extents_joined),
 	KUNIT_CASE(map_random),
 	KUNIT_CASE(map_small_cache),
 	KUNIT_CASE(map_damaged_leaf),
