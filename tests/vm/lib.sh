@@ -26,8 +26,44 @@ must() { "$@" || fail "status $?: $*"; }
 mustnt() { if "$@"; then fail "succeeded but must not: $*"; fi; }
 # equal GOT WANTED WHAT
 equal() { [ "$1" = "$2" ] || fail "${3:-value}: got '$1', want '$2'"; }
+# debug_kernel: the one with fault injection
+debug_kernel() { case $(uname -r) in *-debug) ;; *) return 1 ;; esac; }
 # slow_kernel: one of "make debug", where everything takes several times as long
 slow_kernel() { case $(uname -r) in *-debug | *-kcsan) ;; *) return 1 ;; esac; }
+# --- allocations that fail, on the debug kernel ---------------------------------
+alloc_budget=1000000000
+# alloc_faults_begin: only what our code asks for, itself or through what it calls
+alloc_faults_begin() {
+	local first last f d
+	read -r first last <<<"$(awk '/\[dm_lifezone\]$/ && $2 ~ /^[tT]$/ { print $1 }' /proc/kallsyms |
+		sort | sed -n '1p;$p' | paste -s -d' ')"
+	for f in failslab fail_page_alloc; do
+		d=/sys/kernel/debug/$f
+		echo "0x$first" >$d/require-start || fail "no $f"
+		printf '0x%x' $((0x$last + 4096)) >$d/require-end
+		echo 32 >$d/stacktrace-depth
+		echo N >$d/ignore-gfp-wait
+		echo $alloc_budget >$d/times
+		echo 0 >$d/verbose
+	done
+	echo 0 >/sys/kernel/debug/fail_page_alloc/min-order
+}
+# alloc_faults PERCENT
+alloc_faults() {
+	local f
+	for f in failslab fail_page_alloc; do echo "$1" >/sys/kernel/debug/$f/probability; done
+}
+# alloc_faults_end: none fails any more; some have
+alloc_faults_end() {
+	local f n
+	alloc_faults 0
+	for f in failslab fail_page_alloc; do
+		n=$((alloc_budget - $(cat /sys/kernel/debug/$f/times)))
+		note "$f: $n failed"
+		[ $n -gt 0 ] || fail "$f: nothing failed"
+	done
+}
+
 # Bounds are for the stock kernel; others are slower (run).
 timeout() {
 	case $1 in

@@ -7,22 +7,7 @@
 . tests/vm/lib.sh
 no_udev
 
-# Only what our code asks for, itself or through what it calls.
-read -r first last <<<"$(awk '/\[dm_lifezone\]$/ && $2 ~ /^[tT]$/ { print $1 }' /proc/kallsyms | sort | sed -n '1p;$p' | paste -s -d' ')"
-budget=1000000000
-for f in failslab fail_page_alloc; do
-	d=/sys/kernel/debug/$f
-	echo "0x$first" >$d/require-start || fail "no $f"
-	printf '0x%x' $((0x$last + 4096)) >$d/require-end
-	echo 32 >$d/stacktrace-depth
-	echo N >$d/ignore-gfp-wait
-	echo $budget >$d/times
-	echo 0 >$d/verbose
-done
-echo 0 >/sys/kernel/debug/fail_page_alloc/min-order
-# faults PERCENT
-faults() { for f in failslab fail_page_alloc; do echo "$1" >/sys/kernel/debug/$f/probability; done; }
-
+alloc_faults_begin
 must lz_format --quiet "$DEV"
 table="0 $(lz_sectors "$DEV") lifezone $DEV"
 lz_create a "$DEV"
@@ -53,7 +38,7 @@ lz_check "$DEV"
 note "one in ten while it is used"
 lz_create a "$DEV" map_cache_mb 1
 must dmsetup message a 0 @stats_create - /1 1 histogram:1000,5000,30000 >/dev/null
-faults 10
+alloc_faults 10
 while sleep 1; do
 	dmsetup message a 0 checkpoint
 	dmsetup message a 0 gc 1
@@ -63,12 +48,7 @@ done >/dev/null 2>&1 &
 bystander=$!
 must timeout 200 tests/vm/versions.py write /dev/mapper/a "$W/versions"
 kill $bystander
-faults 0
-for f in failslab fail_page_alloc; do
-	n=$((budget - $(cat /sys/kernel/debug/$f/times)))
-	note "$f: $n failed"
-	[ $n -gt 0 ] || fail "$f: nothing failed"
-done
+alloc_faults_end
 stats=$(dmsetup message a 0 @stats_print 0)
 note "I/O shorter than 1, 5, 30 s, longer: ${stats##* }"
 equal "${stats##*:}" 0 "I/O that waited for more than 30 s"

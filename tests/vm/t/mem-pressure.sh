@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# proves: swap on a lifezone device under a memory hog, and writers short of memory beside it: no I/O waits 30 s, no data is lost
+# proves: swap on a lifezone device under a memory hog, writers short of memory beside it, on the debug kernel each tenth allocation failing: no I/O waits 30 s, no data is lost
 # vm: VM_ZNS=size=832M,zone=16M,cap=12M,open=14,active=14 VM_MEM=512M VM_ICOUNT=idle
 # timeout: 600
 . tests/vm/lib.sh
@@ -61,6 +61,7 @@ pressure() {
 	available=$(awk '/^MemAvailable/ { printf "%d", $2 / 1024 }' /proc/meminfo)
 	swapped=$(awk '/^pswpout/ { print $2 }' /proc/vmstat)
 	note "hogs and writers; $available MiB of memory"
+	! debug_kernel || { alloc_faults_begin; alloc_faults 10; }
 	for i in 1 2; do
 		timeout 300 $hog memory $((available / 2)) 2 $i >"$W/hog.$i" 2>&1 &
 		pids+=($!)
@@ -77,6 +78,7 @@ pressure() {
 		[ $status != 124 ] || slow "one of them was not done in time"
 		[ $status = 0 ] || fail "one of them failed: $(cat "$W"/hog.* "$W"/writer.*)"
 	done
+	! debug_kernel || alloc_faults_end
 	swapped=$((($(awk '/^pswpout/ { print $2 }' /proc/vmstat) - swapped) / 256))
 	note "$swapped MiB swapped out"
 	[ $swapped -ge 100 ] || fail "only $swapped MiB swapped out"
@@ -101,6 +103,7 @@ pressure() {
 
 # What is left of it when it failed.
 clear_up() {
+	! debug_kernel || alloc_faults 0
 	while pkill -KILL -f $hog; do sleep 0.2; done
 	swapoff /dev/mapper/swap
 	umount "$MNT"
