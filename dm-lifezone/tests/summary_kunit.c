@@ -222,11 +222,28 @@ static void summary_of_earlier_life(struct kunit *test)
 	ram_check(r);
 }
 
+/* That a zone was set aside means nothing where the zone table has it for another life. */
+static void summary_set_aside(struct kunit *test)
+{
+	struct lz_jrec rec;
+	u8 state;
+
+	lz_jrec_pack(&rec, LZ_JR_ZBAD, 5, 0, 0);
+	for (state = LZ_ZS_FREE; state <= LZ_ZS_META; state++) {
+		struct lz_zone z = { .state = state };
+
+		lz_jrec_to_zone(&z, &rec);
+		KUNIT_EXPECT_EQ(test, z.flags & LZ_ZF_BAD,
+				state == LZ_ZS_OPEN || state == LZ_ZS_FULL ? LZ_ZF_BAD : 0);
+	}
+}
+
 static struct kunit_case summary_cases[] = {
 	KUNIT_CASE(summary_older),
 	KUNIT_CASE(summary_draining),
 	KUNIT_CASE(summary_slow_write),
 	KUNIT_CASE(summary_of_earlier_life),
+	KUNIT_CASE(summary_set_aside),
 	{}
 };
 
