@@ -79,7 +79,7 @@ static bool restore_ring(struct lz *lz, const struct lz_replay *r, u32 zone,
 	if (!o || *left > o->put)
 		return !*left;
 	o->unsum = o->put;
-	return z->resv + DIV_ROUND_UP(o->unsum, LZ_FILL_SUMMARY) <= lz->g.zone_cap;
+	return z->resv + lz_sum_owed(o->unsum) <= lz->g.zone_cap;
 }
 
 /*

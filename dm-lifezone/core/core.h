@@ -71,7 +71,7 @@ enum lz_op {
 	LZ_OP_FLUSH,
 };
 
-#define LZ_CMD_BLOCKS	128u
+#define LZ_CMD_BLOCKS	128u	/* the longest command */
 
 #define LZ_CMD_PREFLUSH	0x1u	/* make all completed writes durable first */
 #define LZ_CMD_FUA	0x2u	/* and this one with it */

@@ -814,6 +814,13 @@ void lz_tree_set(struct lz_tree *t, u32 level, u64 idx, u64 addr);
 int lz_zones_init(struct lz *lz);
 void lz_zones_exit(struct lz *lz);
 u32 lz_zone_room(const struct lz *lz, const struct lz_zone *z);
+
+/* lz_sum_owed - blocks of summaries that name @unsum blocks */
+static inline u32 lz_sum_owed(u32 unsum)
+{
+	return DIV_ROUND_UP(unsum, LZ_FILL_SUMMARY);
+}
+
 u32 lz_free_for(struct lz *lz, bool gc);
 u32 lz_free_now(struct lz *lz, bool gc);
 int lz_zone_reserve(struct lz *lz, u8 class, bool gc, u32 want, struct lz_write *w);

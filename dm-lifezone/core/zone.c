@@ -14,20 +14,15 @@
  */
 #include "lz.h"
 
-static u32 owed(u32 unsum)
-{
-	return DIV_ROUND_UP(unsum, LZ_FILL_SUMMARY);
-}
-
 /* lz_zone_room - blocks of data that may still be reserved. Caller holds z->lock. */
 u32 lz_zone_room(const struct lz *lz, const struct lz_zone *z)
 {
 	u32 left = lz->g.zone_cap - z->resv, unsum = z->open->unsum, n;
 
-	if (z->closing || left <= owed(unsum))
+	if (z->closing || left <= lz_sum_owed(unsum))
 		return 0;
-	n = left - owed(unsum + left);
-	while (n + 1 + owed(unsum + n + 1) <= left)
+	n = left - lz_sum_owed(unsum + left);
+	while (n + 1 + lz_sum_owed(unsum + n + 1) <= left)
 		n++;
 	return n + lz_planted(LZ_PLANT_ROOM_OFF_BY_ONE);
 }
@@ -724,9 +719,9 @@ static enum step zone_next(struct lz *lz, struct lz_zone *z, struct lz_open *o)
 		/* Whole blocks, unless the zone closes or a checkpoint asks for all. */
 		if (!last && o->force <= o->got + n - n % LZ_FILL_SUMMARY)
 			n -= n % LZ_FILL_SUMMARY;
-		blocks = owed(n);
+		blocks = lz_sum_owed(n);
 		/* A short one early may only take room that is not owed. */
-		if (blocks + owed(o->unsum - n) > left)
+		if (blocks + lz_sum_owed(o->unsum - n) > left)
 			return none;
 		summarise(lz, z, o, n, blocks);
 		o->got += n;

@@ -363,6 +363,19 @@ int ram_checkpoint(struct ram *r)
 	return wait_for(r, &x);
 }
 
+int ram_land(struct ram *r, struct lz_write *w, u64 lba)
+{
+	struct ram_zone *z = &r->zone[w->zone];
+	u64 addr = lz_zone_addr(r->lz, w->zone, z->wp++);
+	int err;
+
+	if (z->cond == LZ_COND_EMPTY)
+		set_cond(r, z, LZ_COND_OPEN);
+	err = lz_write_end(r->lz, w, addr, lba);
+	ram_pump(r);
+	return err;
+}
+
 u32 ram_read(struct ram *r, u64 lba)
 {
 	struct lz_read rd;

@@ -110,6 +110,8 @@ int ram_write(struct ram *r, u8 class, u64 lba, u32 n);
 int ram_discard(struct ram *r, u64 lba, u64 n);
 int ram_flush(struct ram *r);
 int ram_checkpoint(struct ram *r);
+/* What the user began with lz_write_begin(), a block, lands and ends. */
+int ram_land(struct ram *r, struct lz_write *w, u64 lba);
 /* What a read of @lba returns: the version written, 0 for zeros, ~0 for an error. */
 u32 ram_read(struct ram *r, u64 lba);
 /* Every block reads as it was last written. */

@@ -124,21 +124,6 @@ static void summary_draining(struct kunit *test)
 	ram_check(r);
 }
 
-/* A write lands in @w's zone, as the drive puts it. */
-static int land(struct ram *r, struct lz_write *w, u64 lba)
-{
-	struct ram_zone *z = &r->zone[w->zone];
-	u64 addr = lz_zone_addr(r->lz, w->zone, z->wp++);
-	int err;
-
-	if (z->cond == LZ_COND_EMPTY)
-		r->active++;
-	z->cond = LZ_COND_OPEN;
-	err = lz_write_end(r->lz, w, addr, lba);
-	ram_pump(r);
-	return err;
-}
-
 /*
  * A write is held back where the drive's queue is. Others have filled its zone, so that there is
  * no room for a summary until it ends, and a checkpoint does not wait for that.
@@ -156,7 +141,7 @@ static void summary_slow_write(struct kunit *test)
 	do {
 		KUNIT_ASSERT_LT(test, n, (u32)ARRAY_SIZE(was));
 		KUNIT_ASSERT_EQ(test, lz_write_begin(r->lz, LZ_CLASS_SHORT, 20 + n, 1, &w), 0);
-		KUNIT_ASSERT_EQ(test, land(r, &w, 20 + n), 0);
+		KUNIT_ASSERT_EQ(test, ram_land(r, &w, 20 + n), 0);
 		n++;
 	} while (w.zone == zone);
 	lz_request_checkpoint(r->lz, &ckpt.w);

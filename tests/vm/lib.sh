@@ -29,7 +29,8 @@ equal() { [ "$1" = "$2" ] || fail "${3:-value}: got '$1', want '$2'"; }
 # debug_kernel: the one with fault injection
 debug_kernel() { case $(uname -r) in *-debug) ;; *) return 1 ;; esac; }
 # slow_kernel: one of "make debug", where everything takes several times as long
-slow_kernel() { case $(uname -r) in *-debug | *-kcsan) ;; *) return 1 ;; esac; }
+slow_kernel() { case $(uname -r) in *-kcsan) ;; *) debug_kernel ;; esac; }
+
 # --- allocations that fail, on the debug kernel ---------------------------------
 alloc_budget=1000000000
 # alloc_faults_begin: only what our code asks for, itself or through what it calls
