@@ -240,22 +240,14 @@ static void large_replayed_once(struct kunit *test)
 }
 
 /**
- * struct readers - many who read, and a drive that takes its time to read metadata
- * @ops: what core talks to
- * @r: the drive behind it
- * @held: reads that have not ended, a ring
- * @in: reads begun
- * @out: and ended
+ * struct readers - many who read, where the drive takes its time to read metadata
+ * @r: the drive
  * @seed: of what is read next
  * @served: reads of users that have ended
  * @one: each of them
  */
 struct readers {
-	struct lz_ops ops;
 	struct ram *r;
-	struct lz_cmd *held[4096];
-	u32 in;
-	u32 out;
 	u32 seed;
 	u32 served;
 	struct reader {
@@ -266,14 +258,6 @@ struct readers {
 };
 
 static struct readers *readers;
-
-static void hold_submit(void *ctx, struct lz_cmd *c)
-{
-	if (c->op == LZ_OP_READ && c->meta)
-		readers->held[readers->in++ % ARRAY_SIZE(readers->held)] = c;
-	else
-		ram_ops.submit(ctx, c);
-}
 
 /* Reads until it has to wait for a leaf. */
 static void read_on(struct reader *u)
@@ -306,9 +290,7 @@ static void large_many_readers(struct kunit *test)
 	readers = m;
 	m->r = r;
 	m->seed = 1;
-	m->ops = *r->ops;
 	r->o.policy = LZ_POLICY_SLA;
-	r->ops = &m->ops;
 	small_cache(r);
 	n = r->lz->map.n[0];
 	rewrite(r, 1);
@@ -316,7 +298,7 @@ static void large_many_readers(struct kunit *test)
 		KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_LONG, (u64)i * LZ_NODE_ENTRIES, 1), 0);
 	KUNIT_ASSERT_EQ(test, ram_checkpoint(r), 0);
 	KUNIT_ASSERT_LT(test, r->lz->max_cached, (u32)ARRAY_SIZE(m->one));
-	m->ops.submit = hold_submit;
+	r->slow = ram_reads_meta;
 	for (i = 0; i < ARRAY_SIZE(m->one); i++) {
 		m->one[i].lba = (u64)ram_random(&m->seed, n) * LZ_NODE_ENTRIES;
 		read_on(&m->one[i]);
@@ -324,8 +306,8 @@ static void large_many_readers(struct kunit *test)
 	copies = lz_stat(r->lz, LZ_ST_GC_COPIES);
 	lz_request_gc(r->lz, 3);
 	for (rounds = 0; rounds < 1000; rounds++) {
-		for (i = 0; i < 8 && m->out != m->in; i++)
-			ram_ops.submit(r, m->held[m->out++ % ARRAY_SIZE(m->held)]);
+		for (i = 0; i < 8 && r->nr_held; i++)
+			ram_release(r, 0);
 		r->now += 100000;
 		lz_run(r->lz);
 		for (i = 0; i < ARRAY_SIZE(m->one); i++) {
@@ -337,9 +319,9 @@ static void large_many_readers(struct kunit *test)
 	KUNIT_EXPECT_GT(test, m->served, 4000u);
 	KUNIT_EXPECT_LT(test, most, 10u);
 	KUNIT_EXPECT_GT(test, lz_stat(r->lz, LZ_ST_GC_COPIES), copies);
-	m->ops.submit = ram_ops.submit;
-	while (m->out != m->in)
-		ram_ops.submit(r, m->held[m->out++ % ARRAY_SIZE(m->held)]);
+	r->slow = NULL;
+	while (r->nr_held)
+		ram_release(r, 0);
 	ram_pump(r);
 	for (i = 0; i < ARRAY_SIZE(m->one); i++)
 		KUNIT_EXPECT_TRUE(test, m->one[i].x.called);
@@ -397,16 +379,10 @@ static void large_commit_ends(struct kunit *test)
 static void large_discards_meanwhile(struct kunit *test)
 {
 	struct ram *r = large(test, 200, 128, 120);
-	struct readers *m = kunit_kzalloc(test, sizeof(*m), GFP_KERNEL);
 	struct waiting ckpt = { .w.fn = waiting_end };
 	u32 i, leaves = r->lz->map.n[0];
 	u64 n = r->si.logical_blocks, lba;
 
-	KUNIT_ASSERT_NOT_NULL(test, m);
-	readers = m;
-	m->r = r;
-	m->ops = *r->ops;
-	m->ops.submit = hold_submit;
 	for (lba = 0; lba + 100 <= n; lba += 100)
 		KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_LONG, lba, 100), 0);
 	/* The nodes of the next checkpoint need one zone more. */
@@ -418,11 +394,10 @@ static void large_discards_meanwhile(struct kunit *test)
 		KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_LONG, i * LZ_NODE_ENTRIES, 1), 0);
 	KUNIT_ASSERT_EQ(test, ram_flush(r), 0);
 	ram_forget_leaves(r);
-	r->ops = &m->ops;
-	r->lz->ops = &m->ops;
+	r->slow = ram_reads_meta;
 	lz_request_checkpoint(r->lz, &ckpt.w);
 	ram_pump(r);
-	KUNIT_ASSERT_GT(test, m->in, 0u);
+	KUNIT_ASSERT_GT(test, r->nr_held, 0u);
 	for (i = 0; i < 3000; i++) {
 		struct waiting x = { .w.fn = waiting_end };
 
@@ -434,9 +409,9 @@ static void large_discards_meanwhile(struct kunit *test)
 		KUNIT_ASSERT_TRUE(test, x.called);
 	}
 	KUNIT_EXPECT_LT(test, i, 3000u);
-	m->ops.submit = ram_ops.submit;
-	while (m->out != m->in)
-		ram_ops.submit(r, m->held[m->out++]);
+	r->slow = NULL;
+	while (r->nr_held)
+		ram_release(r, 0);
 	ram_pump(r);
 	KUNIT_EXPECT_EQ_MSG(test, r->lz->mode, LZ_MODE_RW, "(%s)", r->said);
 	KUNIT_EXPECT_TRUE(test, ckpt.called);

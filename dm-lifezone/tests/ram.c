@@ -159,8 +159,28 @@ static void ram_submit(void *ctx, struct lz_cmd *c)
 {
 	struct ram *r = ctx;
 
+	if (r->slow && r->slow(r, c)) {
+		KUNIT_ASSERT_LT(r->test, r->nr_held, (u32)ARRAY_SIZE(r->held));
+		r->held[r->nr_held++] = c;
+		return;
+	}
 	c->error = carry_out(r, c);
 	lz_cmd_done(r->lz, c);
+}
+
+void ram_release(struct ram *r, u32 i)
+{
+	struct lz_cmd *c = r->held[i];
+
+	r->nr_held--;
+	memmove(r->held + i, r->held + i + 1, (r->nr_held - i) * sizeof(*r->held));
+	c->error = carry_out(r, c);
+	lz_cmd_done(r->lz, c);
+}
+
+bool ram_reads_meta(struct ram *r, const struct lz_cmd *c)
+{
+	return c->op == LZ_OP_READ && c->meta;
 }
 
 static void ram_kick(void *ctx)
@@ -483,6 +503,8 @@ static void forget(struct ram *r)
 	r->lz = NULL;
 	r->kicked = false;
 	r->timer = 0;
+	r->slow = NULL;
+	r->nr_held = 0;
 }
 
 void ram_stop(struct ram *r)

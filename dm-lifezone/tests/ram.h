@@ -47,6 +47,9 @@ struct ram_zone {
  * @timer: and wanted then (ns), or 0
  * @resumed: who was told to try again may
  * @hold: the machine does not run
+ * @slow: the commands, of core, that the drive takes its time for; NULL: none
+ * @held: these, the oldest first, until ram_release(); a cut loses them
+ * @nr_held: how many
  * @fail_flush: flushes of the drive fail
  * @broken: a rule of zoned drives was broken; said once
  * @nr_ops: commands carried out, by enum lz_op
@@ -72,6 +75,9 @@ struct ram {
 	u64 timer;
 	bool resumed;
 	bool hold;
+	bool (*slow)(struct ram *r, const struct lz_cmd *c);
+	struct lz_cmd *held[512];
+	u32 nr_held;
 	bool fail_flush;
 	bool broken;
 	u64 nr_ops[LZ_OP_FLUSH + 1];
@@ -110,6 +116,10 @@ int ram_write(struct ram *r, u8 class, u64 lba, u32 n);
 int ram_discard(struct ram *r, u64 lba, u64 n);
 int ram_flush(struct ram *r);
 int ram_checkpoint(struct ram *r);
+/* For ram.slow: reads of metadata. */
+bool ram_reads_meta(struct ram *r, const struct lz_cmd *c);
+/* The drive carries out the command held back at place @i. */
+void ram_release(struct ram *r, u32 i);
 /* What the user began with lz_write_begin(), a block, lands and ends. */
 int ram_land(struct ram *r, struct lz_write *w, u64 lba);
 /* What a read of @lba returns: the version written, 0 for zeros, ~0 for an error. */

@@ -364,18 +364,6 @@ static void relocate_read_hiccup(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, r->said[0], 0);
 }
 
-static struct lz_ops slow_ops;
-static struct lz_cmd *slow[2 * LZ_MERGE_WINDOW];
-static u32 nr_slow;
-
-static void submit_slow(void *ctx, struct lz_cmd *c)
-{
-	if (c->op == LZ_OP_READ && c->meta && nr_slow < ARRAY_SIZE(slow))
-		slow[nr_slow++] = c;
-	else
-		ram_ops.submit(ctx, c);
-}
-
 /* While GC searches the map, leaf by leaf, users have their share as while it copies. */
 static void relocate_searches(struct kunit *test)
 {
@@ -400,18 +388,14 @@ static void relocate_searches(struct kunit *test)
 	ram_forget_leaves(r);
 	while (lz_free_for(lz, true) > lz->si.gc_zones + 2)
 		lz_zone_take_free(lz, false)->state = LZ_ZS_ROOT;
-	slow_ops = ram_ops;
-	slow_ops.submit = submit_slow;
-	nr_slow = 0;
-	lz->ops = &slow_ops;
+	r->slow = ram_reads_meta;
 	lz_kick(lz);
 	ram_pump(r);
 	KUNIT_ASSERT_TRUE(test, lz->gc.scan);
 	/* One is read; then a user tries. */
 	for (ticks = 0; ticks < leaves - 1; ticks++) {
-		KUNIT_ASSERT_GT(test, nr_slow, 0u);
-		ram_ops.submit(r, slow[0]);
-		memmove(slow, slow + 1, --nr_slow * sizeof(*slow));
+		KUNIT_ASSERT_GT(test, r->nr_held, 0u);
+		ram_release(r, 0);
 		ram_elapse(r, 20);
 		KUNIT_ASSERT_EQ(test, lz->gc.state, LZ_GC_SCAN);
 		if (ticks == LZ_MERGE_WINDOW)
@@ -424,9 +408,8 @@ static void relocate_searches(struct kunit *test)
 	}
 	/* Half of what is read, as free zones are half way to the mark; some was read before. */
 	KUNIT_EXPECT_GT(test, written, leaves / 4);
-	while (nr_slow)
-		ram_ops.submit(r, slow[--nr_slow]);
-	lz->ops = &ram_ops;
+	while (r->nr_held)
+		ram_release(r, 0);
 }
 
 static struct lz_ops bad_ops;

@@ -3,58 +3,31 @@
 #include "ram.h"
 #include "waiting.h"
 
-#define MAX_HELD	8
-
-/* A drive with zones of more than one summary, that holds summaries back. */
-struct slow {
-	struct lz_ops ops;
-	struct ram *r;
-	struct lz_cmd *held[MAX_HELD];
-	u32 nr_held;
-	bool drop_journal;		/* its writes never get there */
-};
-
-static struct slow *slow;
-
-static void slow_submit(void *ctx, struct lz_cmd *c)
+static bool summaries(struct ram *r, const struct lz_cmd *c)
 {
-	struct lz *lz = slow->r->lz;
-
-	if (c->op == LZ_OP_APPEND && c->meta && slow->nr_held < MAX_HELD)
-		slow->held[slow->nr_held++] = c;
-	else if (!slow->drop_journal || c->op != LZ_OP_WRITE ||
-		 lz_addr_zone(lz, c->addr) != lz->js->zone)
-		ram_ops.submit(ctx, c);
+	return c->op == LZ_OP_APPEND && c->meta;
 }
 
-static void release(u32 i)
+static bool summaries_and_journal(struct ram *r, const struct lz_cmd *c)
 {
-	ram_ops.submit(slow->r, slow->held[i]);
-	ram_pump(slow->r);
+	return summaries(r, c) ||
+		(c->op == LZ_OP_WRITE && lz_addr_zone(r->lz, c->addr) == r->lz->js->zone);
+}
+
+static void release(struct ram *r, u32 i)
+{
+	ram_release(r, i);
+	ram_pump(r);
 }
 
 static struct ram *slow_device(struct kunit *test, u32 zone_blocks)
 {
 	struct ram *r = ram_sized(test, 24, 8, zone_blocks, zone_blocks - 24);
 
-	slow = kunit_kzalloc(test, sizeof(*slow), GFP_KERNEL);
-	KUNIT_ASSERT_NOT_NULL(test, slow);
 	KUNIT_ASSERT_EQ_MSG(test, ram_format(r), 0, "(%s)", r->said);
 	ram_again(r);
-	slow->r = r;
-	slow->ops = ram_ops;
-	slow->ops.submit = slow_submit;
-	r->ops = &slow->ops;
-	r->lz->ops = &slow->ops;
+	r->slow = summaries;
 	return r;
-}
-
-/* The drive is as fast as others from here on; what it held back is lost. */
-static void cut(struct ram *r)
-{
-	r->ops = &ram_ops;
-	ram_cut(r);
-	ram_again(r);
 }
 
 static void summary_exit(struct kunit *test)
@@ -67,12 +40,12 @@ static u32 two_summaries(struct kunit *test, struct ram *r, struct waiting *ckpt
 {
 	*ckpt = (struct waiting){ .w.fn = waiting_end };
 	KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_LONG, 0, LZ_SUMMARY_ENTRIES), 0);
-	KUNIT_ASSERT_EQ(test, slow->nr_held, 1u);
+	KUNIT_ASSERT_EQ(test, r->nr_held, 1u);
 	KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_LONG, LZ_SUMMARY_ENTRIES, 10), 0);
 	lz_request_checkpoint(r->lz, &ckpt->w);
 	ram_pump(r);
 	KUNIT_ASSERT_FALSE(test, ckpt->called);
-	return lz_addr_zone(r->lz, slow->held[0]->addr);
+	return lz_addr_zone(r->lz, r->held[0]->addr);
 }
 
 /* The journal tells of the first summary, only the zone table of the second. */
@@ -84,15 +57,16 @@ static void summary_older(struct kunit *test)
 
 	zone = two_summaries(test, r, &ckpt);
 	lz_flush(r->lz, &flush.w);
-	release(0);
+	release(r, 0);
 	KUNIT_ASSERT_TRUE(test, flush.called);
-	KUNIT_ASSERT_EQ(test, slow->nr_held, 2u);
+	KUNIT_ASSERT_EQ(test, r->nr_held, 1u);
 	KUNIT_ASSERT_FALSE(test, ckpt.called);
-	release(1);
+	release(r, 0);
 	KUNIT_ASSERT_TRUE(test, ckpt.called);
 	head = r->lz->zone[zone].head;
 	seq = r->lz->zone[zone].sum_seq;
-	cut(r);
+	ram_cut(r);
+	ram_again(r);
 	KUNIT_EXPECT_EQ(test, r->lz->zone[zone].head, head);
 	KUNIT_EXPECT_EQ(test, r->lz->zone[zone].sum_seq, seq);
 	ram_verify(r);
@@ -112,13 +86,14 @@ static void summary_draining(struct kunit *test)
 	memcpy(was, r->version, n * sizeof(*was));
 	KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_EXTREME, 0, n), 0);
 	KUNIT_ASSERT_EQ(test, atomic_read(&r->lz->zone[zone].valid), 0);
-	slow->drop_journal = true;
+	r->slow = summaries_and_journal;
 	lz_flush(r->lz, &flush.w);
-	release(0);
+	release(r, 0);
 	KUNIT_ASSERT_FALSE(test, flush.called);
 	KUNIT_ASSERT_TRUE(test, ckpt.called);
 	memcpy(r->version, was, n * sizeof(*was));
-	cut(r);
+	ram_cut(r);
+	ram_again(r);
 	KUNIT_EXPECT_EQ(test, atomic_read(&r->lz->zone[zone].valid), n);
 	ram_verify(r);
 	ram_check(r);
@@ -171,7 +146,7 @@ static void summary_of_earlier_life(struct kunit *test)
 	struct waiting ckpt = { .w.fn = waiting_end };
 	struct lz_info info;
 	struct lz_zone *z;
-	u32 zone, i;
+	u32 zone;
 
 	KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_SHORT, 20, 5), 0);
 	KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_LONG, 0, 5), 0);
@@ -181,9 +156,8 @@ static void summary_of_earlier_life(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, ram_flush(r), 0);
 	lz_request_checkpoint(r->lz, &ckpt.w);
 	ram_pump(r);
-	KUNIT_ASSERT_EQ(test, slow->nr_held, 2u);
-	i = lz_addr_zone(r->lz, slow->held[0]->addr) != zone;
-	release(i);
+	KUNIT_ASSERT_EQ(test, r->nr_held, 2u);
+	release(r, lz_addr_zone(r->lz, r->held[0]->addr) != zone);
 	/* GC, which would empty it first, is busy elsewhere. */
 	lz_stopping(r->lz);
 	r->zone[zone].fail = 1 << LZ_OP_APPEND;
@@ -197,9 +171,10 @@ static void summary_of_earlier_life(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, z->state, (u8)LZ_ZS_FREE);
 	KUNIT_ASSERT_EQ(test, z->flags, (u8)LZ_ZF_WORN);
 	KUNIT_ASSERT_FALSE(test, ckpt.called);
-	release(!i);
+	release(r, 0);
 	KUNIT_ASSERT_TRUE(test, ckpt.called);
-	cut(r);
+	ram_cut(r);
+	ram_again(r);
 	z = &r->lz->zone[zone];
 	KUNIT_EXPECT_EQ_MSG(test, z->state, (u8)LZ_ZS_FREE, "(%s)", r->said);
 	KUNIT_EXPECT_EQ(test, z->flags, (u8)LZ_ZF_WORN);
