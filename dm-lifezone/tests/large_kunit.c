@@ -90,6 +90,20 @@ static void large_zone_table(struct kunit *test)
 	goes_on(r);
 }
 
+/* Nodes in zones of the log that the last checkpoint was to clean, and has not begun anew. */
+static u32 left_in_victims(struct ram *r)
+{
+	struct lz *lz = r->lz;
+	u32 i, n = 0;
+
+	for (i = 0; i < r->g.nr_zones; i++) {
+		if (lz->ckpt.victim[i] && lz->zone[i].state == LZ_ZS_META &&
+		    i != lz->js->zone && i != lz->ns->zone)
+			n += lz->zone[i].live;
+	}
+	return n;
+}
+
 /* The log is cleaned again and again, and inner nodes move with their leaves. */
 static void large_log_cleaned(struct kunit *test)
 {
@@ -99,6 +113,7 @@ static void large_log_cleaned(struct kunit *test)
 	for (i = 0; i < 60; i++) {
 		scatter(r, i);
 		KUNIT_ASSERT_EQ(test, ram_checkpoint(r), 0);
+		KUNIT_EXPECT_EQ(test, left_in_victims(r), 0u);
 	}
 	KUNIT_EXPECT_GT(test, lz_stat(r->lz, LZ_ST_META_CLEANS), 0ull);
 	ram_verify(r);
