@@ -121,26 +121,26 @@ static u32 spare_zones(const struct world *w)
 {
 	u32 used = 2 + w->si.meta_zones + w->si.gc_zones, data = w->g.zone_cap;
 
-#ifdef LZ_TINY
-	if (lz_user_summary < LZ_SUMMARY_ENTRIES)
-		data -= DIV_ROUND_UP(data, lz_user_summary + 1);
-#endif
+	/* Summaries take room, too, where they are many. */
+	if (w->summary < LZ_SUMMARY_ENTRIES)
+		data -= DIV_ROUND_UP(data, w->summary + 1);
 	used += DIV_ROUND_UP(w->nr, data * 4 / 5);
 	return w->g.nr_zones > used ? w->g.nr_zones - used : 0;
 }
 
-#ifdef LZ_TINY
-/* A zone has many, as those of large drives do, and so less room for data. */
+/* On tiny drives a zone has many, as those of large ones do, and so less room for data. */
 static void small_summaries(struct world *w)
 {
-	lz_user_summary = LZ_SUMMARY_ENTRIES;
+	w->summary = LZ_SUMMARY_ENTRIES;
+#ifdef LZ_TINY
 	if (rnd_below(&w->rnd, 2)) {
-		lz_user_summary = rnd_range(&w->rnd, 3, rnd_below(&w->rnd, 2) ? 8 :
-					    min(w->g.zone_cap, LZ_SUMMARY_ENTRIES));
+		w->summary = rnd_range(&w->rnd, 3, rnd_below(&w->rnd, 2) ? 8 :
+				       min(w->g.zone_cap, LZ_SUMMARY_ENTRIES));
 		w->si.spare_permille = 400;
 	}
-}
+	lz_user_summary = w->summary;
 #endif
+}
 
 static void random_geometry(struct world *w)
 {
@@ -211,9 +211,7 @@ static void random_geometry(struct world *w)
 			w->g.zone_cap = w->g.zone_blocks;
 			w->si.spare_permille = 20;
 		}
-#ifdef LZ_TINY
 		small_summaries(w);
-#endif
 		w->t->refused++;
 	} while (lz_layout(&w->g, &w->si, why, sizeof(why)));
 	w->t->refused--;

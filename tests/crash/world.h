@@ -234,6 +234,7 @@ struct world {
 	struct oracle oracle;
 	struct load load;
 	u32 nr;				/* logical blocks */
+	u32 summary;			/* entries in one */
 	bool wide;			/* many leaves, few written at a time */
 	u32 max_leaves;			/* map leaves in RAM at most, 0: core's choice */
 
