@@ -24,7 +24,11 @@
  * What lives once and is then discarded, as files do, was not there before it was written, and
  * has no lasting mark but a column of its own, by its hint if it came with one that has an order
  * from SHORT to EXTREME; that it keeps until it is overwritten without one. What a hint is worth is
- * measured like the rest: hints that tell nothing share a column. Lives of files end at
+ * measured like the rest: hints that tell nothing share a column. While a device is first filled
+ * data of one age after the other comes with other hints, and these seem to tell something whatever
+ * they are. Of files that does not matter; but where each block has a hint of its own they are
+ * believed only once of two blocks, written at the same time and side by side, the one goes first
+ * whose hint says so. Lives of files end at
  * an age, not at random: a block may not be likely to die now, and yet not have long to live.
  * For victims it is the time left that counts: from the rates by depth, through which a
  * block sinks steadily, follows how long one is to live on.
@@ -186,11 +190,14 @@ static int rate_at(const struct lz_life *l, struct depths d)
 	return READ_ONCE(l->rate[d.recent / SUB][column_of(d)]);
 }
 
+static void add(u64 *cell, u64 n)
+{
+	WRITE_ONCE(*cell, READ_ONCE(*cell) + n * COUNT_ONE);
+}
+
 static void count(u64 (*cells)[LZ_LIFE_COLUMNS], struct depths d, u64 n)
 {
-	u64 *cell = &cells[d.recent / SUB][column_of(d)];
-
-	WRITE_ONCE(*cell, READ_ONCE(*cell) + n * COUNT_ONE);
+	add(&cells[d.recent / SUB][column_of(d)], n);
 }
 
 /* Log2 of @written / @seen with the prior @as, which has 16 bits after the point. */
@@ -281,12 +288,70 @@ static int hint_ratio(const struct lz_life *l, u32 j)
 	return measured(ours, theirs, 65536);
 }
 
+/* The hint of a block with @mark, from 0 for SHORT on; below that it has none. */
+static int hint_of(u16 mark)
+{
+	return (mark >> 8) - LASTING_MODULO - (int)NO_HINT;
+}
+
+/* The mark of the block before @lba, or that of one nothing is known of. */
+static u16 mark_before(const struct lz_life *l, u64 lba)
+{
+	return lba ? READ_ONCE(l->mark[lba - 1]) : 0;
+}
+
+/* @n blocks from @lba on are about to be written as @class, which has an order. */
+static void note_beside(struct lz_life *l, u64 lba, u32 n, u8 class)
+{
+	int hint = class - LZ_CLASS_SHORT, before = hint_of(mark_before(l, lba));
+
+	add(&l->beside[hint], n - (before < 0));
+	add(&l->alike, n - (before != hint));
+}
+
+/* @lba goes; the block before it, if it was written at about the same time, has outlived it. */
+static void note_gone(struct lz_life *l, u64 lba)
+{
+	u16 mark = READ_ONCE(l->mark[lba]), other;
+	int hint = hint_of(mark), before;
+
+	if (hint < 0)
+		return;
+	other = mark_before(l, lba);
+	before = hint_of(other);
+	if (before >= 0 && hint != before && (u8)(mark - other + SUB / 2) <= SUB)
+		add(hint < before ? &l->sooner : &l->later, 1);
+}
+
+/*
+ * Are hints given to files, rather than to each block? Blocks of a file are side by side. Those that
+ * are agree then in half of what chance leaves, at least (the kappa of J. Cohen, A coefficient of
+ * agreement for nominal scales, 1960).
+ */
+static bool of_files(const struct lz_life *l)
+{
+	u64 all = 0, part, chance = 0;
+	u32 i;
+
+	for (i = 0; i < LZ_LIFE_HINTS; i++)
+		all += READ_ONCE(l->beside[i]);
+	if (all < PRIOR)
+		return true;
+	for (i = 0; i < LZ_LIFE_HINTS; i++) {
+		part = div64_u64(READ_ONCE(l->beside[i]) << 16, all);
+		chance += part * part >> 16;
+	}
+	return 2 * div64_u64(READ_ONCE(l->alike) << 16, all) >= 65536 + chance;
+}
+
 /* Does a hint tell, by an octave at least, what age does not? As before, if two are not in use. */
 static bool telling(const struct lz_life *l)
 {
 	bool tells = false;
 	u32 j, n = 0;
 
+	if (!of_files(l))
+		return READ_ONCE(l->sooner) >= 2 * READ_ONCE(l->later) + PRIOR;
 	for (j = NO_HINT; j < LZ_LIFE_ONCE; j++) {
 		u32 column = LZ_LIFE_BINS + j;
 
@@ -312,9 +377,11 @@ void lz_life_measure(struct lz_life *l)
 	u32 i, j;
 
 	WRITE_ONCE(l->due, atomic64_read(&l->clock) + max_t(u64, l->blocks >> PERIOD_SHIFT, 1024));
-	/* A device being filled says nothing. */
-	if (!add_up(l->written, 0, LZ_LIFE_BINS, 0, LZ_LIFE_COLUMNS))
+	/* A device being filled says nothing else. */
+	if (!add_up(l->written, 0, LZ_LIFE_BINS, 0, LZ_LIFE_COLUMNS)) {
+		WRITE_ONCE(l->trusted, of_files(l));
 		return;
+	}
 	for (i = 0; i < LZ_LIFE_BINS; i++)
 		row[i] = measured_all(l, i, i + 1, 0, LZ_LIFE_COLUMNS);
 	for (j = 0; j < LZ_LIFE_COLUMNS; j++)
@@ -344,6 +411,11 @@ void lz_life_measure(struct lz_life *l)
 			fade(&l->written[i][j]);
 		}
 	}
+	for (j = 0; j < LZ_LIFE_HINTS; j++)
+		fade(&l->beside[j]);
+	fade(&l->alike);
+	fade(&l->sooner);
+	fade(&l->later);
 	/* The mean rate is one write of a block in so many time constants. */
 	mean = (int)lz_log2(l->blocks) - mean - (int)(l->shift << 8);
 	for (j = 0; j < LZ_LIFE_ONCE; j++)
@@ -430,6 +502,9 @@ bool lz_life_write(struct lz_life *l, u64 lba, u32 n, u8 class)
 	u64 clock;
 	u32 i;
 
+	note_gone(l, lba);
+	if (lz_ordered(class))
+		note_beside(l, lba, n, class);
 	for (i = 0; i < n; i++) {
 		mark = READ_ONCE(l->mark[lba + i]);
 		/* What was written together is most often alike. */
@@ -458,6 +533,7 @@ void lz_life_discard(struct lz_life *l, u64 lba, u64 n)
 	u64 step = max_t(u64, div_u64(n, DISCARDED), 1), i;
 	struct ticks t = now(l);
 
+	note_gone(l, lba);
 	for (i = 0; i < n; i += step) {
 		u16 mark = READ_ONCE(l->mark[lba + i]);
 

@@ -10,6 +10,7 @@
 
 #define LZ_LIFE_BINS	24u	/* of each of the two marks */
 #define LZ_LIFE_ONCE	5u	/* what lives once: without a hint, and SHORT to EXTREME */
+#define LZ_LIFE_HINTS	(LZ_LIFE_ONCE - 1)
 #define LZ_LIFE_COLUMNS	(LZ_LIFE_BINS + LZ_LIFE_ONCE)
 #define LZ_LIFE_SUB_SHIFT	3	/* a bin is 2^3 ticks */
 
@@ -28,6 +29,10 @@
  * @rate: by marks, log2 of how often such a block is written, in 256ths; 0 is the mean
  *	of all blocks in use
  * @rest: of what lives once, one divided by the mean time left, in the same way
+ * @beside: blocks written with a hint next to one that has one, by hint from SHORT on, the same
+ * @alike: of these, those with the same hint
+ * @sooner: blocks gone before the one next to them whose hint promises a longer life, the same
+ * @later: and a shorter one
  * @trusted: rates differ by hint, or may do
  */
 struct lz_life {
@@ -42,6 +47,10 @@ struct lz_life {
 	u64 written[LZ_LIFE_BINS][LZ_LIFE_COLUMNS];
 	s16 rate[LZ_LIFE_BINS][LZ_LIFE_COLUMNS];
 	s16 rest[LZ_LIFE_BINS][LZ_LIFE_ONCE];
+	u64 beside[LZ_LIFE_HINTS];
+	u64 alike;
+	u64 sooner;
+	u64 later;
 	bool trusted;
 };
 

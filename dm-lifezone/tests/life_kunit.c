@@ -272,6 +272,52 @@ static void life_shuffled_hints(struct kunit *test)
 				lz_life_ask(l, 0, 1, LZ_CLASS_SHORT));
 }
 
+/* Each block of a file with a hint of its own: not believed while the device is filled, nor later. */
+static void life_hints_by_block(struct kunit *test)
+{
+	struct lz_life *l = life(test);
+	u32 state = 15, turn, i;
+
+	KUNIT_EXPECT_TRUE(test, l->trusted);
+	for (turn = 0; turn < 40 * BLOCKS / 100; turn++) {
+		u32 lba = turn % (BLOCKS / 100) * 100;
+
+		if (turn == BLOCKS / 200)
+			KUNIT_EXPECT_FALSE(test, l->trusted);
+		lz_life_discard(l, lba, 100);
+		for (i = 0; i < 100; i++)
+			write_as(l, lba + i, 1, LZ_CLASS_SHORT + ram_random(&state, 4));
+	}
+	KUNIT_EXPECT_FALSE(test, l->trusted);
+}
+
+/* And where they are true, block by block: believed once that has been seen. */
+static void life_true_hints_by_block(struct kunit *test)
+{
+	struct lz_life *l = life(test);
+	u32 state = 16, i;
+
+	for (i = 0; i < BLOCKS; i++)
+		write_as(l, i, 1, i & 1 ? LZ_CLASS_SHORT : LZ_CLASS_EXTREME);
+	KUNIT_EXPECT_FALSE(test, l->trusted);
+	/* Of eight writes seven are of a block that is to live for short. */
+	for (i = 0; i < 20 * BLOCKS; i++) {
+		bool longer = !ram_random(&state, 8);
+		u32 lba = 2 * ram_random(&state, BLOCKS / 2) + !longer;
+
+		write_as(l, lba, 1, longer ? LZ_CLASS_EXTREME : LZ_CLASS_SHORT);
+	}
+	KUNIT_EXPECT_TRUE(test, l->trusted);
+	/* Turned round they are not. */
+	for (i = 0; i < 20 * BLOCKS; i++) {
+		bool longer = !ram_random(&state, 8);
+		u32 lba = 2 * ram_random(&state, BLOCKS / 2) + longer;
+
+		write_as(l, lba, 1, longer ? LZ_CLASS_SHORT : LZ_CLASS_EXTREME);
+	}
+	KUNIT_EXPECT_FALSE(test, l->trusted);
+}
+
 /* A hint that much of the old, and cold, data has says nothing of what is written now. */
 static void life_old_hint(struct kunit *test)
 {
@@ -480,6 +526,8 @@ static struct kunit_case life_cases[] = {
 	KUNIT_CASE(life_discards),
 	KUNIT_CASE(life_hints),
 	KUNIT_CASE(life_shuffled_hints),
+	KUNIT_CASE(life_hints_by_block),
+	KUNIT_CASE(life_true_hints_by_block),
 	KUNIT_CASE(life_old_hint),
 	KUNIT_CASE(life_short_alone),
 	KUNIT_CASE(life_time_left),
