@@ -291,7 +291,7 @@ static int hint_ratio(const struct lz_life *l, u32 j)
 /* The hint of a block with @mark, from 0 for SHORT on; below that it has none. */
 static int hint_of(u16 mark)
 {
-	return (mark >> 8) - LASTING_MODULO - (int)NO_HINT;
+	return (mark >> 8) - (int)(LASTING_MODULO + NO_HINT);
 }
 
 /* The mark of the block before @lba, or that of one nothing is known of. */

@@ -157,16 +157,16 @@ class Log:
                 hangs("the first sync" if not size else "the next sync")
             time.sleep(0.001)
 
-    def gather(self, cut, end, last):
-        """Reads what a load left up to @end, with or without the last sync of each worker;
-        what is after @cut was late. The file begins anew, with what is known."""
+    def gather(self, cut, end, workers, last):
+        """Reads what a load of so many workers left up to @end, with or without the last sync of
+        each; what is after @cut was late. The file begins anew, with what is known."""
         with open(self.path, "rb") as f:
             data = f.read(end // acked.RECORD.size * acked.RECORD.size)
         new = list(acked.RECORD.iter_unpack(data))
         self.late = [block for block, _ in new[cut // acked.RECORD.size:]]
         new = new[len(self.all):]
-        latest = {block % WORKERS: version for block, version in new}
-        new = [r for r in new if last or r[1] != latest[r[0] % WORKERS]]
+        latest = {block % workers: version for block, version in new}
+        new = [r for r in new if last or r[1] != latest[r[0] % workers]]
         self.count += len(new)
         self.all.update(new)
         with open(self.path, "wb") as f:
@@ -189,6 +189,10 @@ class Files:
     def check(self):
         return acked.check(self.a)
 
+    @staticmethod
+    def workers(_):
+        return WORKERS
+
 
 class Rocksdb:
     def __init__(self, where, log):
@@ -198,7 +202,7 @@ class Rocksdb:
     def write(self, rnd, calm):
         import rocks
 
-        rocks.write(self.path, self.log.path, 4000, 1 if calm else 4, rnd, CALM if calm else 0)
+        rocks.write(self.path, self.log.path, 4000, self.workers(calm), rnd, CALM if calm else 0)
 
     def check(self):
         import rocks
@@ -207,6 +211,10 @@ class Rocksdb:
         print("\n".join(wrong[:5]))
         print("%d keys acknowledged, %d lost" % (len(self.log.all), len(wrong)))
         return 1 if wrong else 0
+
+    @staticmethod
+    def workers(calm):
+        return 1 if calm else 4
 
 
 class Stack:
@@ -376,7 +384,8 @@ def use(load_name, fs, drive, where, cuts):
         # waited for it: start_transaction() answers -ENOENT, and cleanup_transaction() has
         # taken it off the list before btrfs_wait_for_commit() looks. What the others
         # acknowledge must be true always.
-        log.gather(end, end if fs in ("f2fs", "btrfs") else whole, last=fs != "f2fs")
+        log.gather(end, end if fs in ("f2fs", "btrfs") else whole, load.workers(calm),
+                   last=fs != "f2fs")
         say("cut %d: %s; %d acknowledged" % (i, said, log.count - before))
         lost += int(said.split(", lost ")[1].split()[0]) if ", lost " in said else 0
         stack.up(rnd)
