@@ -278,6 +278,7 @@ LZ_OPTION(finish);
 LZ_OPTION(gc_isolation);
 LZ_OPTION(victim);
 LZ_OPTION(commit_ms);
+LZ_OPTION(gc_ahead);
 /* Fixed or sized when the table is loaded. */
 LZ_ATTR(lz_attr_max_open, "max_open", 0444, lz_show_option, NULL, 0);
 LZ_ATTR(lz_attr_map_cache_mb, "map_cache_mb", 0444, lz_show_option, NULL, 0);
@@ -343,6 +344,7 @@ static const struct attribute *const lz_attrs[] = {
 	&lz_attr_gc_isolation.attr,
 	&lz_attr_victim.attr,
 	&lz_attr_commit_ms.attr,
+	&lz_attr_gc_ahead.attr,
 	&lz_attr_max_open.attr,
 	&lz_attr_map_cache_mb.attr,
 	NULL

@@ -26,7 +26,7 @@ struct sim_args {
 };
 
 enum {
-	OPT_ZONES = 0x100, OPT_CAP, OPT_BLOCKS, OPT_OPEN, OPT_GC, OPT_SLOPE, OPT_EXCLUSIVE,
+	OPT_ZONES = 0x100, OPT_CAP, OPT_BLOCKS, OPT_OPEN, OPT_GC, OPT_SLOPE, OPT_AHEAD, OPT_EXCLUSIVE,
 	OPT_COST, OPT_FILLS, OPT_SKIP, OPT_EVERY, OPT_SEED, OPT_SEEDS, OPT_JSON, OPT_LIST,
 	OPT_RESERVE, OPT_FOLLOW, OPT_ARRIVE,
 };
@@ -43,6 +43,9 @@ static const struct argp_option sim_options[] = {
 	{ "gc-start", OPT_GC, "N", 0, "GC runs while fewer zones are free (4)", 0 },
 	{ "gc-slope", OPT_SLOPE, "N", 0,
 	  "and takes a zone only with more than 100 - N x (per cent missing) per cent garbage (any)",
+	  0 },
+	{ "gc-ahead", OPT_AHEAD, "N", 0,
+	  "--arrive: and while nobody writes, below N more, at most a 16th of those to spare (4)",
 	  0 },
 	{ "reserve", OPT_RESERVE, "N", 0,
 	  "GC begins at once, passes by what is not worth it, and has N free zones for itself, as in the module (0)",
@@ -148,6 +151,9 @@ static error_t parse_sim(int key, char *arg, struct argp_state *state)
 		return 0;
 	case OPT_SLOPE:
 		a->setup.gc_slope = number(state, "gc-slope", arg, 1, 100);
+		return 0;
+	case OPT_AHEAD:
+		a->setup.o.gc_ahead = number(state, "gc-ahead", arg, 0, LZ_GC_AHEAD_MAX);
 		return 0;
 	case OPT_RESERVE:
 		a->setup.reserve = number(state, "reserve", arg, 0, 1u << 20);

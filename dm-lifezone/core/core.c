@@ -470,16 +470,9 @@ static bool log_stuck(const struct lz *lz)
  */
 static bool is_quiet(struct lz *lz)
 {
+	bool quiet = !lz_writes_pending(lz);
 	unsigned long flags;
-	bool quiet = true;
-	u32 i;
 
-	for (i = 0; quiet && i < lz->data_slots; i++) {
-		u32 zone = READ_ONCE(lz->open[i].zone);
-
-		quiet = zone == LZ_NONE ||
-			READ_ONCE(lz->zone[zone].done) == READ_ONCE(lz->zone[zone].resv);
-	}
 	spin_lock_irqsave(&lz->list_lock, flags);
 	quiet &= list_empty(&lz->emptied) && list_empty(&lz->ready) &&
 		list_empty(&lz->waiting) && list_empty(&lz->done_list);
@@ -763,6 +756,7 @@ void lz_set_options(struct lz *lz, const struct lz_options *o)
 	WRITE_ONCE(lz->o.policy, o->policy);
 	WRITE_ONCE(lz->o.victim, o->victim);
 	WRITE_ONCE(lz->o.commit_ms, o->commit_ms);
+	WRITE_ONCE(lz->o.gc_ahead, o->gc_ahead);
 	/* Everybody asks placement again. */
 	lz_zones_uncur(lz, NULL);
 	spin_unlock_irqrestore(&lz->place_lock, flags);

@@ -79,6 +79,7 @@ static_assert(LZ_LOG_BLOCKS + 1 <= LZ_CMD_BLOCKS, "the longest, and a link");
 #define LZ_BUDGET_MAX		64u
 #define LZ_RESETS_MAX		4u	/* resets in flight */
 #define LZ_GC_START		3u	/* zones above the reserve at which GC begins */
+#define LZ_IDLE_MS		1u	/* between looks at whether users write */
 #define LZ_TRIM_AHEAD		2u	/* zones above that at which discards are wanted */
 
 /**
@@ -568,6 +569,10 @@ struct lz_trim {
  * @busy: a summary read is in flight
  * @ckpt_done: the checkpoint waited for is durable
  * @no_victim: no zone is worth cleaning until something changes
+ * @early: the victim is cleaned ahead of time, while users write nothing
+ * @spare_known: @spare has been reckoned
+ * @spare: zones that what is in use would not fill
+ * @spare_at: device write clock when that was reckoned
  * @none_at: device write clock when that was found
  * @settled_at: and when a checkpoint was asked for on that account
  * @error: of the summary read
@@ -599,6 +604,10 @@ struct lz_gc {
 	bool busy;
 	bool ckpt_done;
 	bool no_victim;
+	bool early;
+	bool spare_known;
+	u32 spare;
+	u64 spare_at;
 	u64 none_at;
 	u64 settled_at;
 	int error;
@@ -802,6 +811,7 @@ void lz_infer_emptied(struct lz_open *o);
 void lz_infer_closed(struct lz_zone *z, const struct lz_open *o);
 int lz_infer_zone_rate(struct lz *lz, const struct lz_zone *z, u64 age);
 void lz_infer_step(struct lz *lz);
+u32 lz_spare_zones(const struct lz *lz);
 
 /* tree.c: shape of the trees */
 int lz_tree_init(struct lz_tree *t, u16 type, u64 leaves, u32 top);
@@ -830,6 +840,7 @@ void lz_zone_set_state(struct lz *lz, struct lz_zone *z, u8 state);
 void lz_zone_touch(struct lz *lz, const struct lz_zone *z);
 struct lz_zone *lz_zone_take_free(struct lz *lz, bool meta);
 void lz_zone_freed(struct lz *lz, struct lz_zone *z);
+bool lz_writes_pending(const struct lz *lz);
 void lz_zone_emptied(struct lz *lz, struct lz_zone *z);
 void lz_zone_aside(struct lz *lz, struct lz_zone *z, int error);
 bool lz_zone_landed(struct lz *lz, const struct lz_write *w, u64 addr);

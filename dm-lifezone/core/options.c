@@ -88,6 +88,10 @@ static const struct lz_option lz_options[] = {
 		.preset = LZ_COMMIT_MS_DEFAULT,
 		.min = LZ_COMMIT_MS_MIN, .max = LZ_COMMIT_MS_MAX,
 	},
+	{
+		.key = "gc_ahead", FIELD(gc_ahead),
+		.preset = LZ_GC_AHEAD_DEFAULT, .max = LZ_GC_AHEAD_MAX,
+	},
 };
 
 static u32 lz_option_read(const struct lz_options *o, const struct lz_option *opt)

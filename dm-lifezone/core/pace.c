@@ -7,6 +7,11 @@
  * mark at which GC starts and the reserve, the users' part of all blocks
  * written falls in a straight line from all to none; at the reserve GC has the
  * drive to itself, as only it can turn the zones left into more.
+ *
+ * A victim may have little garbage, and many of these be cleaned for one zone: then GC falls
+ * behind users who leave the drive time enough, all in all. So where they do, it gets ahead by a few
+ * zones, a copy at a time, and none while they write. It is part of the space to spare that is
+ * kept free so, which costs copies as any less of it does: a 16th at most.
  */
 #include "policy.h"
 
@@ -19,6 +24,20 @@
 bool lz_pace_gc_due(const struct lz_pace_in *in)
 {
 	return in->free_zones < in->start || in->free_zones <= in->reserve;
+}
+
+/**
+ * lz_pace_gc_early - whether GC may run while users write nothing
+ * @in: state of the space
+ */
+bool lz_pace_gc_early(const struct lz_pace_in *in)
+{
+	return in->free_zones < in->start + in->ahead;
+}
+
+u32 lz_pace_ahead(u32 most, u32 spare)
+{
+	return min(most, spare / 16);
 }
 
 /**

@@ -63,6 +63,7 @@ enum lz_victim {
  * @max_open: zone budget (zones), 0: the drive's own limit; fixed at load
  * @map_cache_mb: RAM for map leaves (MiB), 0: as much as the map needs, at most a quarter
  * @commit_ms: longest time completed writes stay unjournalled (ms)
+ * @gc_ahead: GC wins so many zones more than it has to while users write nothing (zones)
  */
 struct lz_options {
 	u8 policy;
@@ -73,12 +74,15 @@ struct lz_options {
 	u32 max_open;
 	u32 map_cache_mb;
 	u32 commit_ms;
+	u32 gc_ahead;
 };
 
 #define LZ_MAX_OPEN_MIN		4u
 #define LZ_COMMIT_MS_MIN	10u
 #define LZ_COMMIT_MS_MAX	600000u
 #define LZ_COMMIT_MS_DEFAULT	1000u
+#define LZ_GC_AHEAD_MAX		64u
+#define LZ_GC_AHEAD_DEFAULT	4u
 
 /* Are rates to be measured? */
 static inline bool lz_wants_rates(const struct lz_options *o)
@@ -224,16 +228,21 @@ bool lz_victim_worth(u32 valid, u32 room, bool pressed);
  * @free_zones: zones that user data and GC may still open (zones)
  * @reserve: zones only GC may take (zones)
  * @start: GC runs when @free_zones is below this (zones)
+ * @ahead: and up to so many above that while users write nothing (zones)
  */
 struct lz_pace_in {
 	u32 free_zones;
 	u32 reserve;
 	u32 start;
+	u32 ahead;
 };
 
 #define LZ_PACE_UNIT	256u	/* blocks */
 
 bool lz_pace_gc_due(const struct lz_pace_in *in);
+bool lz_pace_gc_early(const struct lz_pace_in *in);
+/* lz_pace_ahead - how far GC may be ahead, of @most zones, with @spare that data does not fill. */
+u32 lz_pace_ahead(u32 most, u32 spare);
 /*
  * lz_pace_user_share - blocks users may write for each LZ_PACE_UNIT blocks GC copies or
  * reclaims; ~0u: as many as they like. Falls as free zones fall (the pacing of

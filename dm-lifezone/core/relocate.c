@@ -22,6 +22,7 @@ static void pace_in(struct lz *lz, struct lz_pace_in *in)
 	in->free_zones = lz_free_now(lz, true);
 	in->reserve = lz->si.gc_zones;
 	in->start = lz->si.gc_zones + LZ_GC_START;
+	in->ahead = 0;
 }
 
 static void earn(struct lz *lz, u32 blocks)
@@ -444,6 +445,49 @@ static bool slot_map(struct lz *lz, struct lz_gc_slot *s)
 	return true;
 }
 
+/*
+ * A zone that was set aside holds data: it is moved however much is free. The
+ * zones are looked at only when one was set aside, or a checkpoint has settled
+ * what one holds.
+ */
+static bool aside_due(struct lz *lz)
+{
+	u64 next = ~0ull;
+	u32 i;
+
+	if (lz->ckpt.number < READ_ONCE(lz->gc.aside))
+		return false;
+	for (i = 0; i < lz->g.nr_zones; i++) {
+		const struct lz_zone *z = &lz->zone[i];
+
+		if (READ_ONCE(z->state) != LZ_ZS_BAD || !atomic_read(&z->valid) || z->draining)
+			continue;
+		if (z->gc_ckpt <= lz->ckpt.number)
+			return true;
+		next = min(next, z->gc_ckpt);
+	}
+	lz->gc.aside = next;
+	return false;
+}
+
+/* GC is ahead: may it copy more now? One at a time, and none while somebody writes. */
+static bool go_ahead(struct lz *lz)
+{
+	struct lz_gc *gc = &lz->gc;
+	struct lz_pace_in in;
+
+	if (READ_ONCE(lz->stopping) || lz->zone[gc->victim].draining)
+		return true;
+	pace_in(lz, &in);
+	/* Users have caught up, or it is wanted for something else. */
+	if (lz_pace_gc_due(&in) || READ_ONCE(gc->want) || aside_due(lz))
+		gc->early = false;
+	if (!gc->early || !lz_writes_pending(lz))
+		return true;
+	lz->ops->kick_later(lz->ctx, LZ_IDLE_MS);
+	return false;
+}
+
 /* Goes on with the copies. True: all are idle. */
 static bool slots_step(struct lz *lz)
 {
@@ -465,7 +509,8 @@ static bool slots_step(struct lz *lz)
 		}
 		if (s->state == LZ_SL_MAP)
 			slot_map(lz, s);
-		if (s->state == LZ_SL_IDLE && gc->state == LZ_GC_ENTRIES && gc->pos < gc->n) {
+		if (s->state == LZ_SL_IDLE && gc->state == LZ_GC_ENTRIES && gc->pos < gc->n &&
+		    (!gc->early || (!i && go_ahead(lz)))) {
 			s->n = 0;
 			s->done = 0;
 			s->tries = 0;
@@ -518,29 +563,18 @@ static void victim_end(struct lz *lz)
 	lz->progress = true;
 }
 
-/*
- * A zone that was set aside holds data: it is moved however much is free. The
- * zones are looked at only when one was set aside, or a checkpoint has settled
- * what one holds.
- */
-static bool aside_due(struct lz *lz)
+/* How far GC may be ahead. The spare space is reckoned anew each quarter of a zone that is written. */
+static u32 zones_ahead(struct lz *lz)
 {
-	u64 next = ~0ull;
-	u32 i;
+	u64 now = atomic64_read(&lz->write_seq);
+	struct lz_gc *gc = &lz->gc;
 
-	if (lz->ckpt.number < READ_ONCE(lz->gc.aside))
-		return false;
-	for (i = 0; i < lz->g.nr_zones; i++) {
-		const struct lz_zone *z = &lz->zone[i];
-
-		if (READ_ONCE(z->state) != LZ_ZS_BAD || !atomic_read(&z->valid) || z->draining)
-			continue;
-		if (z->gc_ckpt <= lz->ckpt.number)
-			return true;
-		next = min(next, z->gc_ckpt);
+	if (!gc->spare_known || now - gc->spare_at >= lz->g.zone_cap / 4) {
+		gc->spare = lz_spare_zones(lz);
+		gc->spare_at = now;
+		gc->spare_known = true;
 	}
-	lz->gc.aside = next;
-	return false;
+	return lz_pace_ahead(READ_ONCE(lz->o.gc_ahead), gc->spare);
 }
 
 static void gc_begin(struct lz *lz)
@@ -551,19 +585,26 @@ static void gc_begin(struct lz *lz)
 	struct lz_zone *z;
 
 	pace_in(lz, &in);
+	if (in.free_zones < in.start + READ_ONCE(lz->o.gc_ahead))
+		in.ahead = zones_ahead(lz);
 	/* What is about to be free nobody needs to clean for, unless space is short by then. */
-	if (in.free_zones > in.reserve && lz_pace_gc_due(&in))
+	if (in.free_zones > in.reserve && lz_pace_gc_early(&in))
 		in.free_zones += lz_resets_coming(lz);
-	if (!lz_pace_gc_due(&in) && !READ_ONCE(gc->want) && !aside_due(lz)) {
+	gc->early = !lz_pace_gc_due(&in) && !READ_ONCE(gc->want) && !aside_due(lz);
+	if (gc->early && lz->pacing) {
+		WRITE_ONCE(lz->pacing, false);
+		lz_feed(lz);
+	}
+	if (gc->early && !lz_pace_gc_early(&in)) {
 		WRITE_ONCE(gc->no_victim, false);
-		if (lz->pacing) {
-			WRITE_ONCE(lz->pacing, false);
-			lz_feed(lz);
-		}
 		return;
 	}
 	if (READ_ONCE(gc->no_victim))
 		return;
+	if (gc->early && lz_writes_pending(lz)) {
+		lz->ops->kick_later(lz->ctx, LZ_IDLE_MS);
+		return;
+	}
 	gc->victim = pick(lz, &t);
 	if (gc->victim == LZ_NONE) {
 		u64 now = atomic64_read(&lz->write_seq);
@@ -575,7 +616,7 @@ static void gc_begin(struct lz *lz)
 		 * Counts may lag behind overwrites: settle them, if somebody waits, or there
 		 * can have been enough of them to matter.
 		 */
-		if ((atomic_read(&lz->active->used) || lz->active->nr_ext) &&
+		if (!gc->early && (atomic_read(&lz->active->used) || lz->active->nr_ext) &&
 		    (READ_ONCE(lz->was_starved) || atomic_read(&lz->starved) ||
 		     now - gc->settled_at >= lz->g.zone_cap / LZ_SETTLE_PART)) {
 			gc->settled_at = now;

@@ -418,6 +418,20 @@ void lz_zone_done(struct lz *lz, struct lz_zone *z, u32 reserved, u32 named)
 		lz_kick(lz);
 }
 
+/* lz_writes_pending - is anything on its way to a zone of data, of users' or GC's? */
+bool lz_writes_pending(const struct lz *lz)
+{
+	u32 i, zone;
+
+	for (i = 0; i < lz->data_slots; i++) {
+		zone = READ_ONCE(lz->open[i].zone);
+		if (zone != LZ_NONE &&
+		    READ_ONCE(lz->zone[zone].done) != READ_ONCE(lz->zone[zone].resv))
+			return true;
+	}
+	return false;
+}
+
 /* lz_zone_emptied - @z may have lost its last valid block. Any context. */
 void lz_zone_emptied(struct lz *lz, struct lz_zone *z)
 {

@@ -15,6 +15,7 @@ static const struct {
 	{ "max_open", "0", { "0", "4", "5", "4294967295" } },
 	{ "map_cache_mb", "0", { "0", "1", "1048576" } },
 	{ "commit_ms", "1000", { "10", "1000", "600000" } },
+	{ "gc_ahead", "4", { "0", "1", "4", "64" } },
 };
 
 static const struct {
@@ -42,12 +43,13 @@ static const struct {
 	{ "commit_ms", "9", "commit_ms=9: out of range, allowed: 10..600000" },
 	{ "commit_ms", "600001", "commit_ms=600001: out of range, allowed: 10..600000" },
 	{ "commit_ms", "10s", "commit_ms=10s: not a number, allowed: 10..600000" },
+	{ "gc_ahead", "65", "gc_ahead=65: out of range, allowed: 0..64" },
 	{ "commit_ms", "", "commit_ms=: not a number, allowed: 10..600000" },
 	{ "speed", "1",
-	  "speed: unknown option, allowed: policy reset finish gc_isolation victim max_open map_cache_mb commit_ms",
+	  "speed: unknown option, allowed: policy reset finish gc_isolation victim max_open map_cache_mb commit_ms gc_ahead",
 	},
 	{ "", "1",
-	  ": unknown option, allowed: policy reset finish gc_isolation victim max_open map_cache_mb commit_ms",
+	  ": unknown option, allowed: policy reset finish gc_isolation victim max_open map_cache_mb commit_ms gc_ahead",
 	},
 };
 
@@ -86,6 +88,7 @@ static void options_defaults(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, o.max_open, 0u);
 	KUNIT_EXPECT_EQ(test, o.map_cache_mb, 0u);
 	KUNIT_EXPECT_EQ(test, o.commit_ms, 1000u);
+	KUNIT_EXPECT_EQ(test, o.gc_ahead, 4u);
 }
 
 /* What can be set is printed as it was given, and changes nothing else. */

@@ -51,6 +51,20 @@ static void pace_every_state(struct kunit *test)
 		}
 }
 
+static void pace_early(struct kunit *test)
+{
+	struct lz_pace_in in = { .free_zones = 10, .reserve = 2, .start = 10, .ahead = 2 };
+
+	KUNIT_EXPECT_TRUE(test, lz_pace_gc_early(&in));
+	in.free_zones = 11;
+	KUNIT_EXPECT_TRUE(test, lz_pace_gc_early(&in));
+	in.free_zones = 12;
+	KUNIT_EXPECT_FALSE(test, lz_pace_gc_early(&in));
+	KUNIT_EXPECT_EQ(test, lz_pace_ahead(4, 15), 0u);
+	KUNIT_EXPECT_EQ(test, lz_pace_ahead(4, 47), 2u);
+	KUNIT_EXPECT_EQ(test, lz_pace_ahead(4, 1000), 4u);
+}
+
 static void pace_large_numbers(struct kunit *test)
 {
 	KUNIT_EXPECT_EQ(test, share(0xfffffffe, 1, 0xffffffff), ~0u - 1);
@@ -61,6 +75,7 @@ static void pace_large_numbers(struct kunit *test)
 static struct kunit_case pace_cases[] = {
 	KUNIT_CASE(pace_marks),
 	KUNIT_CASE(pace_every_state),
+	KUNIT_CASE(pace_early),
 	KUNIT_CASE(pace_large_numbers),
 	{}
 };

@@ -183,6 +183,11 @@ bool ram_reads_meta(struct ram *r, const struct lz_cmd *c)
 	return c->op == LZ_OP_READ && c->meta;
 }
 
+bool ram_reads_data(struct ram *r, const struct lz_cmd *c)
+{
+	return c->op == LZ_OP_READ && !c->meta;
+}
+
 static void ram_kick(void *ctx)
 {
 	((struct ram *)ctx)->kicked = true;

@@ -116,8 +116,9 @@ int ram_write(struct ram *r, u8 class, u64 lba, u32 n);
 int ram_discard(struct ram *r, u64 lba, u64 n);
 int ram_flush(struct ram *r);
 int ram_checkpoint(struct ram *r);
-/* For ram.slow: reads of metadata. */
+/* For ram.slow: reads of metadata, of data. */
 bool ram_reads_meta(struct ram *r, const struct lz_cmd *c);
+bool ram_reads_data(struct ram *r, const struct lz_cmd *c);
 /* The drive carries out the command held back at place @i. */
 void ram_release(struct ram *r, u32 i);
 /* What the user began with lz_write_begin(), a block, lands and ends. */

@@ -500,6 +500,67 @@ static void relocate_lost_leaf(struct kunit *test)
 	ram_survive(r);
 }
 
+static void set_ahead(struct lz *lz, u32 zones)
+{
+	struct lz_options o;
+
+	lz_get_options(lz, &o);
+	o.gc_ahead = zones;
+	lz_set_options(lz, &o);
+}
+
+/* While users write nothing GC wins some zones more than it has to, but none while they write. */
+static void relocate_ahead(struct kunit *test)
+{
+	struct ram *r = ram_new(test, 200, 8);
+	u32 state = 1, mark, i;
+	struct lz_write held;
+	struct lz *lz;
+
+	KUNIT_ASSERT_EQ(test, ram_format(r), 0);
+	ram_again(r);
+	lz = r->lz;
+	mark = lz->si.gc_zones + LZ_GC_START;
+	set_ahead(lz, 0);
+	for (i = 0; i < 100 * r->g.zone_cap; i += 4)
+		KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_LONG, i, 4), 0);
+	/* Its output, and what is held, may take one each. */
+	while (lz_free_now(lz, true) > mark + 2)
+		KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_LONG,
+						ram_random(&state, 100 * r->g.zone_cap), 1), 0);
+	KUNIT_ASSERT_EQ(test, ram_checkpoint(r), 0);
+	ram_elapse(r, 2000);
+	KUNIT_ASSERT_EQ(test, lz_free_now(lz, true), mark + 2);
+	KUNIT_ASSERT_EQ(test, lz_stat(lz, LZ_ST_GC_VICTIMS), 0ull);
+	KUNIT_ASSERT_GT(test, lz_spare_zones(lz), 16 * LZ_GC_AHEAD_DEFAULT);
+	KUNIT_ASSERT_EQ(test, lz_write_begin(lz, LZ_CLASS_LONG, 0, 1, &held), 0);
+	set_ahead(lz, LZ_GC_AHEAD_DEFAULT);
+	for (i = 0; i < 20; i++)
+		ram_elapse(r, LZ_IDLE_MS);
+	KUNIT_EXPECT_EQ(test, lz_stat(lz, LZ_ST_GC_VICTIMS), 0ull);
+	/* It has begun when somebody writes again: it waits, and goes on. */
+	KUNIT_ASSERT_EQ(test, ram_land(r, &held, 0), 0);
+	r->slow = ram_reads_data;
+	ram_elapse(r, LZ_IDLE_MS);
+	KUNIT_ASSERT_GT(test, r->nr_held, 0u);
+	KUNIT_ASSERT_EQ(test, lz_write_begin(lz, LZ_CLASS_LONG, 0, 1, &held), 0);
+	while (r->nr_held)
+		ram_release(r, 0);
+	for (i = 0; i < 20; i++)
+		ram_elapse(r, LZ_IDLE_MS);
+	KUNIT_EXPECT_EQ(test, r->nr_held, 0u);
+	KUNIT_EXPECT_EQ(test, lz->gc.state, LZ_GC_ENTRIES);
+	r->slow = NULL;
+	KUNIT_ASSERT_EQ(test, ram_land(r, &held, 0), 0);
+	for (i = 0; i < 100; i++)
+		ram_elapse(r, LZ_IDLE_MS);
+	KUNIT_EXPECT_EQ(test, lz_free_now(lz, true), mark + LZ_GC_AHEAD_DEFAULT);
+	KUNIT_EXPECT_EQ(test, lz->gc.state, LZ_GC_IDLE);
+	KUNIT_EXPECT_FALSE(test, lz->pacing);
+	r->version[0] = ram_read(r, 0);
+	ram_survive(r);
+}
+
 /* Whatever it was that held users back: while nothing is to be cleaned they are not. */
 static void relocate_not_paced(struct kunit *test)
 {
@@ -654,6 +715,7 @@ static struct kunit_case relocate_cases[] = {
 	KUNIT_CASE(relocate_bad_block),
 	KUNIT_CASE(relocate_append_error),
 	KUNIT_CASE(relocate_lost_leaf),
+	KUNIT_CASE_SLOW(relocate_ahead),
 	KUNIT_CASE(relocate_not_paced),
 	KUNIT_CASE(relocate_no_room_for_updates),
 	KUNIT_CASE_SLOW(relocate_room_first),

@@ -114,6 +114,7 @@ void world_options(struct world *w)
 	w->o.isolation = rnd_below(r, LZ_NR_ISOLATIONS);
 	w->o.victim = rnd_below(r, LZ_NR_VICTIMS);
 	w->o.commit_ms = rnd_range(r, LZ_COMMIT_MS_MIN, 100);
+	w->o.gc_ahead = rnd_below(r, 2 * LZ_GC_AHEAD_DEFAULT);
 }
 
 /* Zones that may be lost without anything missing, roughly. */

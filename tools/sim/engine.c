@@ -287,14 +287,27 @@ static bool clean_due(const struct sim *s)
 	return s->nr_free < s->setup.gc_start;
 }
 
-bool sim_clean_step(struct sim *s)
+/* As the module's does while users write nothing. */
+static bool clean_early(const struct sim *s)
+{
+	struct lz_pace_in in = {
+		.free_zones = s->nr_free, .start = s->setup.gc_start,
+		.ahead = lz_pace_ahead(s->setup.o.gc_ahead,
+				       s->setup.zones - DIV_ROUND_UP(s->mapped, s->setup.cap)),
+	};
+
+	return lz_pace_gc_early(&in);
+}
+
+bool sim_clean_step(struct sim *s, bool idle)
 {
 	struct sim_zone *z;
 
 	if (s->broken)
 		return false;
 	if (s->victim == SIM_NOWHERE) {
-		s->victim = clean_due(s) ? clean_begin(s) : SIM_NOWHERE;
+		s->victim = clean_due(s) || (idle && clean_early(s)) ? clean_begin(s) :
+			SIM_NOWHERE;
 		if (s->victim == SIM_NOWHERE)
 			return false;
 		s->z[s->victim].state = SIM_CLEANED;

@@ -111,9 +111,9 @@ static bool erase(struct sim_queue *q, double ns)
 	return true;
 }
 
-static bool clean(struct sim *s)
+static bool clean(struct sim *s, bool idle)
 {
-	if (!sim_clean_step(s))
+	if (!sim_clean_step(s, idle))
 		return false;
 	catch_up(s);
 	return true;
@@ -129,12 +129,12 @@ static void keep_pace(struct sim *s)
 	for (;;) {
 		in.free_zones = s->nr_free;
 		share = lz_pace_user_share(&in);
-		if (share || !clean(s))
+		if (share || !clean(s, false))
 			break;
 	}
 	q->owed += share && share != ~0u ? LZ_PACE_UNIT / (double)share : 0;
 	for (; q->owed >= 1; q->owed--) {
-		if (clean(s))
+		if (clean(s, false))
 			continue;
 		q->owed = 0;
 		break;
@@ -161,7 +161,7 @@ void sim_queue_arrive(struct sim *s)
 
 	catch_up(s);
 	q->arrived = arrival(s);
-	while (q->free < q->arrived && (erase(q, s->t.read + s->t.write) || clean(s)))
+	while (q->free < q->arrived && (erase(q, s->t.read + s->t.write) || clean(s, true)))
 		;
 	q->free = max(q->free, q->arrived);
 	erase(q, q->erases - ERASES * (double)s->t.erase);

@@ -478,8 +478,11 @@ void sim_life_discarded(struct sim *s, u32 lba, u32 n);
 /* The rate at which blocks of a full zone are written, for LZ_VICTIM_MDC. */
 int sim_life_zone_rate(struct sim *s, u32 zone);
 
-/* GC, if it is due, goes by one more block of its victim. False: it has nothing to do. */
-bool sim_clean_step(struct sim *s);
+/*
+ * GC, if it is due, or may be early as users write nothing, goes by one more block of its
+ * victim. False: it has nothing to do.
+ */
+bool sim_clean_step(struct sim *s, bool idle);
 /* Opens a free zone, of which there must be one, for @stream. */
 u32 sim_open(struct sim *s, u32 stream);
 /* A slot for a zone that is opened, and back. */

@@ -37,12 +37,12 @@ dmsetup remove i2 2>/dev/null
 
 sectors() { blockdev --getsz "/dev/mapper/$1"; }
 key=''
-values="policy zenfs adaptive wla sla reset eager adaptive lazy finish mismatch cost never gc_isolation initial adaptive persistent victim greedy mdc cost_benefit auto commit_ms 20 500 1000"
+values="policy zenfs adaptive wla sla reset eager adaptive lazy finish mismatch cost never gc_isolation initial adaptive persistent victim greedy mdc cost_benefit auto commit_ms 20 500 1000 gc_ahead 0 64 4"
 
 note "reloads"
 for options in "policy zenfs reset eager" "policy wla finish mismatch victim greedy" \
 	"policy sla gc_isolation initial map_cache_mb 1" "policy sla finish mismatch max_open 5" "policy adaptive" \
-	"policy zenfs victim greedy reset eager finish mismatch gc_isolation initial commit_ms 50"; do
+	"policy zenfs victim greedy reset eager finish mismatch gc_isolation initial commit_ms 50 gc_ahead 0"; do
 	for name in i0 i1; do
 		writes=$(lz_status $name user_writes)
 		# shellcheck disable=SC2086	# words are wanted
@@ -62,7 +62,7 @@ done
 note "messages"
 for word in $values; do
 	case $word in
-	policy | reset | finish | gc_isolation | victim | commit_ms) key=$word; continue ;;
+	policy | reset | finish | gc_isolation | victim | commit_ms | gc_ahead) key=$word; continue ;;
 	esac
 	for name in i0 i1; do
 		must timeout 60 dmsetup message $name 0 set "$key" "$word"
