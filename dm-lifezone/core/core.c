@@ -399,7 +399,9 @@ static void watch_trim(struct lz *lz)
 	}
 	t->seq = seq;
 	WRITE_ONCE(t->base, min(t->base, in.mapped));
-	in.start = lz->si.gc_zones + LZ_GC_START + LZ_TRIM_AHEAD + lz->g.nr_zones / 64;
+	/* GC that is ahead copies as well. */
+	in.start = lz->si.gc_zones + LZ_GC_START + LZ_TRIM_AHEAD +
+		max(lz->g.nr_zones / 64, lz_pace_ahead(READ_ONCE(lz->o.gc_ahead), lz_spare_zones(lz)));
 	in.blocks = div_u64(lz->si.logical_blocks * 1000, 1000 - lz->si.spare_permille);
 	in.base = t->base;
 	in.copied = copies - t->copies;

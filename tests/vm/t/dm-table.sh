@@ -127,7 +127,7 @@ while read -r key value; do
 	want+=" $key $value"
 	equal "$(table)" "$(wc -w <<<"$want")$want" "table after set $key"
 done < <(xargs -n2 <<<"$words")
-equal "$(wc -w <<<"$want")" 12 "words of live options"
+equal "$(wc -w <<<"$want")" 14 "words of live options"
 again=$(dmsetup table t0)
 must dmsetup load t0 --table "$again"
 must dmsetup resume t0

@@ -24,7 +24,8 @@ played() {
 	shift
 	dev=$(make_nullb size=160 zone_size=1 zone_max_open=24 zone_max_active=24) || fail "no drive"
 	must lz_format --quiet "$dev"
-	must lz_create f "$dev" policy "$@"
+	# Nor does GC get ahead then: that is as the player finds time.
+	must lz_create f "$dev" policy "$@" gc_ahead 0
 	sim_geometry "$dev" "$(lz_sysfs f zone_budget)" >"$W/geometry" || fail "no geometry"
 	{ read -r -a all; read -r -a data; } <"$W/geometry"
 	start=$(($(lz_sysfs f zones_low_water) + 2))
