@@ -29,6 +29,8 @@ bool lz_pace_gc_due(const struct lz_pace_in *in)
 /**
  * lz_pace_gc_early - whether GC may run while users write nothing
  * @in: state of the space
+ *
+ * Return: true below the start mark, and up to @in->ahead zones above.
  */
 bool lz_pace_gc_early(const struct lz_pace_in *in)
 {
