@@ -384,6 +384,7 @@ static void watch_trim(struct lz *lz)
 	u64 seq = atomic64_read(&lz->write_seq), now, copies;
 	struct lz_trim *t = &lz->trim;
 	struct lz_trim_in in;
+	u32 ahead;
 
 	if (t->looked && seq - t->seq < max(lz->g.zone_cap / 4, 1u))
 		return;
@@ -400,8 +401,8 @@ static void watch_trim(struct lz *lz)
 	t->seq = seq;
 	WRITE_ONCE(t->base, min(t->base, in.mapped));
 	/* GC that is ahead copies as well. */
-	in.start = lz->si.gc_zones + LZ_GC_START + LZ_TRIM_AHEAD +
-		max(lz->g.nr_zones / 64, lz_pace_ahead(READ_ONCE(lz->o.gc_ahead), lz_spare_zones(lz)));
+	ahead = lz_pace_ahead(READ_ONCE(lz->o.gc_ahead), lz_spare_zones(lz));
+	in.start = lz->si.gc_zones + LZ_GC_START + LZ_TRIM_AHEAD + max(lz->g.nr_zones / 64, ahead);
 	in.blocks = div_u64(lz->si.logical_blocks * 1000, 1000 - lz->si.spare_permille);
 	in.base = t->base;
 	in.copied = copies - t->copies;

@@ -324,9 +324,9 @@ static void note_gone(struct lz_life *l, u64 lba)
 }
 
 /*
- * Are hints given to files, rather than to each block? Blocks of a file are side by side. Those that
- * are agree then in half of what chance leaves, at least (the kappa of J. Cohen, A coefficient of
- * agreement for nominal scales, 1960).
+ * Are hints given to files, rather than to each block? Blocks of a file are side by side. Those
+ * that are agree then in half of what chance leaves, at least (the kappa of J. Cohen, A coefficient
+ * of agreement for nominal scales, 1960).
  */
 static bool of_files(const struct lz_life *l)
 {

@@ -9,9 +9,9 @@
  * drive to itself, as only it can turn the zones left into more.
  *
  * A victim may have little garbage, and many of these be cleaned for one zone: then GC falls
- * behind users who leave the drive time enough, all in all. So where they do, it gets ahead by a few
- * zones, a copy at a time, and none while they write. It is part of the space to spare that is
- * kept free so, which costs copies as any less of it does: a 16th at most.
+ * behind users who leave the drive time enough, all in all. So where they do, it gets ahead by a
+ * few zones, a copy at a time, and none while they write. It is part of the space to spare that
+ * is kept free so, which costs copies as any less of it does: a 16th at most.
  */
 #include "policy.h"
 

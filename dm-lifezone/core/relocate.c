@@ -563,7 +563,7 @@ static void victim_end(struct lz *lz)
 	lz->progress = true;
 }
 
-/* How far GC may be ahead. The spare space is reckoned anew each quarter of a zone that is written. */
+/* How far GC may be ahead. Space to spare is reckoned anew each quarter of a zone written. */
 static u32 zones_ahead(struct lz *lz)
 {
 	u64 now = atomic64_read(&lz->write_seq);

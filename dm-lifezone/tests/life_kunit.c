@@ -272,7 +272,7 @@ static void life_shuffled_hints(struct kunit *test)
 				lz_life_ask(l, 0, 1, LZ_CLASS_SHORT));
 }
 
-/* Each block of a file with a hint of its own: not believed while the device is filled, nor later. */
+/* Each block of a file has a hint of its own: not believed as the device is filled, nor later. */
 static void life_hints_by_block(struct kunit *test)
 {
 	struct lz_life *l = life(test);

@@ -82,8 +82,8 @@ size_t LLVMFuzzerCustomMutator(u8 *data, size_t size, size_t max, unsigned int s
 {
 	static const char *const word[] = {
 		"policy ", "reset ", "finish ", "gc_isolation ", "victim ", "max_open ",
-		"map_cache_mb ", "commit_ms ", "gc_ahead ", "wla ", "sla ", "zenfs ", "lazy ", "eager ",
-		"adaptive ", "never ", "mismatch ", "cost ", "persistent ", "initial ",
+		"map_cache_mb ", "commit_ms ", "gc_ahead ", "wla ", "sla ", "zenfs ", "lazy ",
+		"eager ", "adaptive ", "never ", "mismatch ", "cost ", "persistent ", "initial ",
 		"cost_benefit ", "greedy ",
 		"0 ", "4 ", "3 ", "4294967295 ", "4294967296 ", "600000 ", "10 ", "1048576 ",
 		"0x10", "16M", "1KiB", "18446744073709551615", "18446744073709551616", "8P", "\n",
