@@ -360,7 +360,8 @@ static bool is_data(u8 state)
 	return state == LZ_ZS_OPEN || state == LZ_ZS_FULL || state == LZ_ZS_BAD;
 }
 
-static u64 mapped_blocks(const struct lz *lz)
+/* lz_mapped_blocks - blocks in use. Looks at each zone. */
+u64 lz_mapped_blocks(const struct lz *lz)
 {
 	u64 n = 0;
 	u32 i;
@@ -372,6 +373,14 @@ static u64 mapped_blocks(const struct lz *lz)
 			n += max(atomic_read(&z->valid), 0);
 	}
 	return n;
+}
+
+/* lz_spare_zones - zones that @mapped blocks would not fill. */
+u32 lz_spare_zones(const struct lz *lz, u64 mapped)
+{
+	u32 zones = lz->g.nr_zones - 2 - lz->si.meta_zones, full = div_u64(mapped, lz->g.zone_cap);
+
+	return zones > full ? zones - full : 0;
 }
 
 /*
@@ -391,7 +400,7 @@ static void watch_trim(struct lz *lz)
 	now = lz->ops->now(lz->ctx);
 	copies = lz_stat(lz, LZ_ST_GC_COPIES);
 	in.free_zones = lz_free_now(lz, true);
-	in.mapped = mapped_blocks(lz);
+	in.mapped = lz_mapped_blocks(lz);
 	if (!t->looked) {
 		t->at = now;
 		WRITE_ONCE(t->base, in.mapped);
@@ -401,7 +410,7 @@ static void watch_trim(struct lz *lz)
 	t->seq = seq;
 	WRITE_ONCE(t->base, min(t->base, in.mapped));
 	/* GC that is ahead copies as well. */
-	ahead = lz_pace_ahead(READ_ONCE(lz->o.gc_ahead), lz_spare_zones(lz));
+	ahead = lz_pace_ahead(READ_ONCE(lz->o.gc_ahead), lz_spare_zones(lz, in.mapped));
 	in.start = lz->si.gc_zones + LZ_GC_START + LZ_TRIM_AHEAD + max(lz->g.nr_zones / 64, ahead);
 	in.blocks = div_u64(lz->si.logical_blocks * 1000, 1000 - lz->si.spare_permille);
 	in.base = t->base;
@@ -708,7 +717,7 @@ void lz_get_info(struct lz *lz, struct lz_info *info)
 		if (is_data(state))
 			info->class_zones[z->class]++;
 	}
-	info->mapped = mapped_blocks(lz);
+	info->mapped = lz_mapped_blocks(lz);
 	if (READ_ONCE(lz->trim.looked)) {
 		info->trim_gain = info->mapped - min(READ_ONCE(lz->trim.base), info->mapped);
 		info->trim_copied = lz_stat(lz, LZ_ST_GC_COPIES) - READ_ONCE(lz->trim.copies);

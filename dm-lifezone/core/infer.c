@@ -106,18 +106,6 @@ int lz_infer_zone_rate(struct lz *lz, const struct lz_zone *z, u64 age)
 		lz_victim_age_rate(age, lz->si.logical_blocks);
 }
 
-/* lz_spare_zones - zones that what is in use would not fill. Looks at each. */
-u32 lz_spare_zones(const struct lz *lz)
-{
-	u32 zones = lz->g.nr_zones - 2 - lz->si.meta_zones, full, i;
-	u64 valid = 0;
-
-	for (i = 0; i < lz->g.nr_zones; i++)
-		valid += max(atomic_read(&lz->zone[i].valid), 0);
-	full = div_u64(valid, lz->g.zone_cap);
-	return zones > full ? zones - full : 0;
-}
-
 /* lz_infer_step - measure rates anew, if that is due. Machine. */
 void lz_infer_step(struct lz *lz)
 {
@@ -126,7 +114,8 @@ void lz_infer_step(struct lz *lz)
 	if (!l || !lz_life_due(l))
 		return;
 	lz_life_measure(l);
-	WRITE_ONCE(lz->groups, lz_life_groups(lz_spare_zones(lz), lz->data_slots));
+	WRITE_ONCE(lz->groups, lz_life_groups(lz_spare_zones(lz, lz_mapped_blocks(lz)),
+					      lz->data_slots));
 }
 
 /* Has marks. 0 or -ENOMEM. */

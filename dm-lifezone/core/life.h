@@ -29,9 +29,11 @@
  * @rate: by marks, log2 of how often such a block is written, in 256ths; 0 is the mean
  *	of all blocks in use
  * @rest: of what lives once, one divided by the mean time left, in the same way
- * @beside: blocks written with a hint next to one that has one, by hint from SHORT on, the same
+ * @beside: blocks written with a hint next to one that has one, by hint from SHORT on, counted
+ *	like @seen
  * @alike: of these, those with the same hint
- * @sooner: blocks gone before the one next to them whose hint promises a longer life, the same
+ * @sooner: blocks gone before the one next to them whose hint promises a longer life, counted
+ *	like @seen
  * @later: and a shorter one
  * @trusted: rates differ by hint, or may do
  */

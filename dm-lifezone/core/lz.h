@@ -72,6 +72,7 @@ static_assert(LZ_LOG_BLOCKS + 1 <= LZ_CMD_BLOCKS, "the longest, and a link");
 #define LZ_READ_TRIES		3u	/* reads of a block by us before it is lost */
 #define LZ_LEAF_HOLD_MS		10u	/* for who had it read to look at it */
 #define LZ_CLOSE_MS		100u	/* that writers wait for a zone to close */
+#define LZ_IDLE_MS		1u	/* between looks at whether users write */
 #define LZ_LAND_MS		1u	/* between looks at whether writes have landed */
 #define LZ_LEAF_AGAIN_MS	1000u	/* until one that could not be read is tried again */
 #define LZ_SETTLE_PART		8u	/* of a zone, written before counts are settled for GC */
@@ -79,7 +80,6 @@ static_assert(LZ_LOG_BLOCKS + 1 <= LZ_CMD_BLOCKS, "the longest, and a link");
 #define LZ_BUDGET_MAX		64u
 #define LZ_RESETS_MAX		4u	/* resets in flight */
 #define LZ_GC_START		3u	/* zones above the reserve at which GC begins */
-#define LZ_IDLE_MS		1u	/* between looks at whether users write */
 #define LZ_TRIM_AHEAD		2u	/* zones above that at which discards are wanted */
 
 /**
@@ -750,6 +750,8 @@ void lz_trace(struct lz *lz, u8 what, u32 zone, u8 class, u8 old, u8 new, u64 a,
 void lz_trace_event(struct lz *lz, const struct lz_trace *t);
 bool lz_traced(const struct lz *lz, u8 what);
 void lz_count(struct lz *lz, enum lz_stat st, s64 n);
+u64 lz_mapped_blocks(const struct lz *lz);
+u32 lz_spare_zones(const struct lz *lz, u64 mapped);
 void lz_starve(struct lz *lz);
 void lz_feed(struct lz *lz);
 int lz_may_write(const struct lz *lz);
@@ -811,7 +813,6 @@ void lz_infer_emptied(struct lz_open *o);
 void lz_infer_closed(struct lz_zone *z, const struct lz_open *o);
 int lz_infer_zone_rate(struct lz *lz, const struct lz_zone *z, u64 age);
 void lz_infer_step(struct lz *lz);
-u32 lz_spare_zones(const struct lz *lz);
 
 /* tree.c: shape of the trees */
 int lz_tree_init(struct lz_tree *t, u16 type, u64 leaves, u32 top);

@@ -470,6 +470,15 @@ static bool aside_due(struct lz *lz)
 	return false;
 }
 
+/* Is nobody writing? If somebody is, GC looks again soon. */
+static bool is_idle(struct lz *lz)
+{
+	if (!lz_writes_pending(lz))
+		return true;
+	lz->ops->kick_later(lz->ctx, LZ_IDLE_MS);
+	return false;
+}
+
 /* GC is ahead: may it copy more now? One at a time, and none while somebody writes. */
 static bool go_ahead(struct lz *lz)
 {
@@ -482,10 +491,7 @@ static bool go_ahead(struct lz *lz)
 	/* Users have caught up, or it is wanted for something else. */
 	if (lz_pace_gc_due(&in) || READ_ONCE(gc->want) || aside_due(lz))
 		gc->early = false;
-	if (!gc->early || !lz_writes_pending(lz))
-		return true;
-	lz->ops->kick_later(lz->ctx, LZ_IDLE_MS);
-	return false;
+	return !gc->early || is_idle(lz);
 }
 
 /* Goes on with the copies. True: all are idle. */
@@ -570,7 +576,7 @@ static u32 zones_ahead(struct lz *lz)
 	struct lz_gc *gc = &lz->gc;
 
 	if (!gc->spare_known || now - gc->spare_at >= lz->g.zone_cap / 4) {
-		gc->spare = lz_spare_zones(lz);
+		gc->spare = lz_spare_zones(lz, lz_mapped_blocks(lz));
 		gc->spare_at = now;
 		gc->spare_known = true;
 	}
@@ -601,10 +607,8 @@ static void gc_begin(struct lz *lz)
 	}
 	if (READ_ONCE(gc->no_victim))
 		return;
-	if (gc->early && lz_writes_pending(lz)) {
-		lz->ops->kick_later(lz->ctx, LZ_IDLE_MS);
+	if (gc->early && !is_idle(lz))
 		return;
-	}
 	gc->victim = pick(lz, &t);
 	if (gc->victim == LZ_NONE) {
 		u64 now = atomic64_read(&lz->write_seq);
