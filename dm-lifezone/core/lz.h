@@ -72,7 +72,7 @@ static_assert(LZ_LOG_BLOCKS + 1 <= LZ_CMD_BLOCKS, "the longest, and a link");
 #define LZ_READ_TRIES		3u	/* reads of a block by us before it is lost */
 #define LZ_LEAF_HOLD_MS		10u	/* for who had it read to look at it */
 #define LZ_CLOSE_MS		100u	/* that writers wait for a zone to close */
-#define LZ_IDLE_MS		1u	/* between looks at whether users write */
+#define LZ_IDLE_MS		1u	/* between the end of writes and a look for others */
 #define LZ_LAND_MS		1u	/* between looks at whether writes have landed */
 #define LZ_LEAF_AGAIN_MS	1000u	/* until one that could not be read is tried again */
 #define LZ_SETTLE_PART		8u	/* of a zone, written before counts are settled for GC */
@@ -734,6 +734,7 @@ struct lz {
 	bool spent;			/* and there is no hope for them */
 	atomic_t credit;		/* blocks users may write while GC is behind */
 	bool pacing;
+	bool idle_wanted;		/* GC looks again when writes have ended */
 	bool tight;			/* the metadata log must first be tidied */
 	u32 lent;			/* zones kept for the log that GC may open */
 	atomic64_t write_seq;

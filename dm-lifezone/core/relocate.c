@@ -470,13 +470,15 @@ static bool aside_due(struct lz *lz)
 	return false;
 }
 
-/* Is nobody writing? If somebody is, GC looks again soon. */
+/* Is nobody writing? If somebody is, GC looks again soon after a zone's writes have ended. */
 static bool is_idle(struct lz *lz)
 {
 	if (!lz_writes_pending(lz))
 		return true;
-	lz->ops->kick_later(lz->ctx, LZ_IDLE_MS);
-	return false;
+	WRITE_ONCE(lz->idle_wanted, true);
+	/* Either they are seen to have ended, or it is seen that this is wanted. */
+	smp_mb();
+	return !lz_writes_pending(lz);
 }
 
 /* GC is ahead: may it copy more now? One at a time, and none while somebody writes. */

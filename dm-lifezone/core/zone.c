@@ -405,17 +405,23 @@ void lz_zone_name(struct lz *lz, struct lz_zone *z, u32 off, u64 lba, u32 n)
 void lz_zone_done(struct lz *lz, struct lz_zone *z, u32 reserved, u32 named)
 {
 	unsigned long flags;
-	bool quiet;
+	bool quiet, closing;
 
 	spin_lock_irqsave(&z->lock, flags);
 	z->done += reserved;
 	if (z->open)
 		z->open->unsum -= reserved - named;
+	/* A full barrier: see is_idle(). */
 	z->seq = atomic64_add_return(reserved, &lz->write_seq);
-	quiet = z->closing && z->done == z->resv;
+	quiet = z->done == z->resv;
+	closing = z->closing;
 	spin_unlock_irqrestore(&z->lock, flags);
-	if (quiet)
+	if (quiet && closing)
 		lz_kick(lz);
+	if (quiet && READ_ONCE(lz->idle_wanted)) {
+		WRITE_ONCE(lz->idle_wanted, false);
+		lz->ops->kick_later(lz->ctx, LZ_IDLE_MS);
+	}
 }
 
 /* lz_writes_pending - is anything on its way to a zone of data, of users' or GC's? */

@@ -538,6 +538,8 @@ static void relocate_ahead(struct kunit *test)
 	for (i = 0; i < 20; i++)
 		ram_elapse(r, LZ_IDLE_MS);
 	KUNIT_EXPECT_EQ(test, lz_stat(lz, LZ_ST_GC_VICTIMS), 0ull);
+	/* However long one takes, nobody looks meanwhile whether it has ended. */
+	KUNIT_EXPECT_EQ(test, r->timer, 0ull);
 	/* It has begun when somebody writes again: it waits, and goes on. */
 	KUNIT_ASSERT_EQ(test, ram_land(r, &held, 0), 0);
 	r->slow = ram_reads_data;
