@@ -5,8 +5,8 @@
 # timeout: 540
 . tests/vm/lib.sh
 
-native=$(make_nullb size=128 zone_size=4 zone_capacity=2) || fail "no null_blk"
-emulated=$(make_nullb size=128 zone_size=4 zone_capacity=2 zone_append_max_sectors=0) ||
+native=$(make_nullb size=64 zone_size=2 zone_capacity=1) || fail "no null_blk"
+emulated=$(make_nullb size=64 zone_size=2 zone_capacity=1 zone_append_max_sectors=0) ||
 	fail "no null_blk without native append"
 
 # All combinations of three options; the others so that every pair of two occurs.
