@@ -167,7 +167,7 @@ struct lz_trace {
  * @submit: start a command; the host calls lz_cmd_done() when it ends, from
  *	any context, even from within. Never fails, never blocks on core.
  * @kick: lz_run() is wanted soon. From any context, cheap.
- * @kick_later: lz_run() is wanted in @ms from now (ms)
+ * @kick_later: lz_run() is wanted in @ms from now (ms). From any context.
  * @wait: block until at least one command has ended since the last call; only
  *	called from lz_load(), lz_stop(), lz_format() and lz_probe()
  * @resume: requests that got -EAGAIN from lz_write_begin() or lz_discard() may be tried again
