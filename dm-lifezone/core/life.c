@@ -28,10 +28,11 @@
  * data of one age after the other comes with other hints, and these seem to tell something whatever
  * they are. Of files that does not matter; but where each block has a hint of its own they are
  * believed only once of two blocks, written at the same time and side by side, the one goes first
- * whose hint says so. Lives of files end at
- * an age, not at random: a block may not be likely to die now, and yet not have long to live.
- * For victims it is the time left that counts: from the rates by depth, through which a
- * block sinks steadily, follows how long one is to live on.
+ * whose hint says so.
+ *
+ * Lives of files end at an age, not at random: a block may not be likely to die now, and yet
+ * not have long to live. For victims it is the time left that counts: from the rates by depth,
+ * through which a block sinks steadily, follows how long one is to live on.
  *
  * The estimate is that of survival analysis: events over exposure, in discrete cells
  * (D. R. Cox, Regression models and life-tables, 1972, for the principle). Counts that
