@@ -119,20 +119,27 @@ static bool newer_root(const struct dump *p, const struct lz_root *r)
 	return !p->have_root || le64_to_cpu(r->h.seq) > le64_to_cpu(p->root.h.seq);
 }
 
-/* The newest valid root: the last one of each root zone, and the newer of these. */
+/*
+ * The newest valid root: the last one of each root zone, and the newer of these. The first of a
+ * zone count only with its superblock, if there is any; as recovery has it (core/super.c).
+ */
 static void find_root(struct dump *p)
 {
+	struct lz_super *s = lz_alloc_blocks(1);
 	void *b = lz_alloc_blocks(1);
 	char why[256];
 	u32 i, off;
 
-	for (i = 0; b && i < 2 && i < p->d->g.nr_zones; i++) {
+	for (i = 0; b && s && i < 2 && i < p->d->g.nr_zones; i++) {
 		for (off = p->d->z[i].wp; off-- > 1;) {
 			u64 addr = (u64)i * p->d->g.zone_blocks + off;
 
 			if (!drive_read(p->d, addr, 1, b) ||
 			    !valid_at(p, b, LZ_BT_ROOT, 0, addr, ~0ull, 0, why, sizeof(why)))
 				continue;
+			if (off < LZ_SUPER_COPIES + LZ_ROOT_COPIES && p->have_super &&
+			    !super_of(p, i, s))
+				break;
 			if (newer_root(p, b)) {
 				memcpy(&p->root, b, sizeof(p->root));
 				p->root_addr = addr;
@@ -145,6 +152,7 @@ static void find_root(struct dump *p)
 		}
 	}
 	lz_free_blocks(b);
+	lz_free_blocks(s);
 }
 
 /* Numbers of another version may mean other things, and have not been checked. */
