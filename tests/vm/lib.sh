@@ -91,6 +91,18 @@ stop_udev() {
 	wait_for 10 eval "! pgrep -x '$its' >/dev/null" || pkill -KILL -x "$its"
 	wait_for 60 eval "! pgrep -x '$its' >/dev/null" || fail "udevd goes on: $(pgrep -a udev)"
 }
+# without_udev CMD...: while it runs; where devices come and go all the time udev takes longest
+without_udev() {
+	local status
+	stop_udev
+	trap start_udev EXIT
+	DM_DISABLE_UDEV=1 "$@"
+	status=$?
+	trap - EXIT
+	start_udev
+	return $status
+}
+start_udev() { /lib/systemd/systemd-udevd --daemon 2>/dev/null; }
 # no_udev: nobody else looks at devices that come and go, and dmsetup makes the nodes.
 # For tests that have a guest of their own.
 no_udev() {
@@ -305,18 +317,14 @@ store() {
 	must lz_remove store
 }
 
-# cut_rounds LOAD FS DRIVE: cut.py, without udev, which would take longer than all else
+# cut_rounds LOAD FS DRIVE: cut.py
 cut_rounds() {
-	local status hung=60
+	local hung=60
 	[ -d /sys/module/lz_cut ] || must insmod "$LZ_TEST_KO/lz-cut.ko"
-	stop_udev
 	# What nobody syncs is to be on its way, too.
 	echo 20 | tee /proc/sys/vm/dirty_{writeback,expire}_centisecs >/dev/null
 	! slow_kernel || { hung=180; export LZ_TEST_CUTS=${LZ_TEST_CUTS:-20}; }
-	LZ_TEST_HUNG=$hung python3 -B tests/vm/cut.py "$@" "$MNT"
-	status=$?
-	/lib/systemd/systemd-udevd --daemon 2>/dev/null
-	return $status
+	LZ_TEST_HUNG=$hung without_udev python3 -B tests/vm/cut.py "$@" "$MNT"
 }
 
 # Direct I/O with a write lifetime on a block device takes the hint of the

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 # proves: a failed write sets its zone aside and is repeated elsewhere; a lost zone costs its own blocks only; events tell
+# vm: VM_ZNS=none
 # timeout: 300
 . tests/vm/lib.sh
 

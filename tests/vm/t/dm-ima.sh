@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 # proves: what IMA measures of a table has our target with the drive, the UUID and every option
+# vm: VM_ZNS=none
 # timeout: 120
 . tests/vm/lib.sh
 

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 # proves: an NVMe drive unplugged under I/O: every request is answered, one line says so, and it can be plugged in again
-# vm: VM_ZNS=size=512M,zone=16M,cap=12M,open=14,active=14
+# vm: VM_ZNS=size=1G,zone=16M,cap=12M,open=14,active=14
 # timeout: 180
 . tests/vm/lib.sh
 echo 20 >/proc/sys/kernel/hung_task_timeout_secs

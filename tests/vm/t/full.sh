@@ -32,7 +32,7 @@ for i in "${runs[@]}"; do
 	must lz_format --quiet --force "$dev"
 	# shellcheck disable=SC2086	# words are wanted
 	must lz_create f "$dev" max_open 4 $opts
-	must timeout 240 tests/vm/versions.py write /dev/mapper/f "$W/versions" -s "$i"
+	must timeout 240 tests/vm/versions.py write /dev/mapper/f "$W/versions" -t 1 -s "$i"
 	[ "$(lz_status f gc_copies)" -gt 0 ] || fail "nothing was cleaned"
 	# A block GC is about to map is counted twice for a moment.
 	wait_for 10 all_mapped || fail "mapped blocks: $(lz_status f mapped_blocks)"

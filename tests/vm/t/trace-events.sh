@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 # proves: every tracepoint is documented with its fields, fires, and agrees with the counters
-# vm: VM_ZNS=size=512M,zone=16M,cap=12M,open=14,active=14
+# vm: VM_ZNS=size=1G,zone=16M,cap=12M,open=14,active=14
 # timeout: 180
 . tests/vm/lib.sh
 

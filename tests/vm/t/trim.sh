@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 # proves: under constant load the device asks for discards, "lifezone trim" has F2FS and XFS send them, and less is copied
-# vm: VM_ZNS=none VM_MEM=2G
+# vm: VM_ZNS=none
 # timeout: 240
 . tests/vm/lib.sh
 

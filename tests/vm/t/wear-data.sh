@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 # proves: what is written below for what is written above stays within its bounds
-# vm: VM_ZNS=none VM_MEM=2G
+# vm: VM_ZNS=none
 # timeout: 600
 # The bounds are those of tests/bench, at a smaller size.
 BENCH_WA_MB=1024 BENCH_SEQ_META_MB=512
