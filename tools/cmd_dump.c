@@ -23,6 +23,7 @@ struct dump {
 	struct lz_super super;
 	struct lz_root root;
 	bool have_super;
+	bool super_in[2];	/* root zones that have a valid one */
 	bool have_root;
 	u64 root_addr;
 	u64 damaged;
@@ -102,7 +103,8 @@ static void find_super(struct dump *p)
 	u32 i;
 
 	for (i = 0; s && i < 2 && i < p->d->g.nr_zones; i++) {
-		if (super_of(p, i, s) &&
+		p->super_in[i] = super_of(p, i, s);
+		if (p->super_in[i] &&
 		    (!p->have_super || lz_hdr_later(&s->h, le64_to_cpu(p->super.h.epoch),
 						    le64_to_cpu(p->super.h.seq)))) {
 			memcpy(&p->super, s, sizeof(p->super));
@@ -125,12 +127,11 @@ static bool newer_root(const struct dump *p, const struct lz_root *r)
  */
 static void find_root(struct dump *p)
 {
-	struct lz_super *s = lz_alloc_blocks(1);
 	void *b = lz_alloc_blocks(1);
 	char why[256];
 	u32 i, off;
 
-	for (i = 0; b && s && i < 2 && i < p->d->g.nr_zones; i++) {
+	for (i = 0; b && i < 2 && i < p->d->g.nr_zones; i++) {
 		for (off = p->d->z[i].wp; off-- > 1;) {
 			u64 addr = (u64)i * p->d->g.zone_blocks + off;
 
@@ -138,7 +139,7 @@ static void find_root(struct dump *p)
 			    !valid_at(p, b, LZ_BT_ROOT, 0, addr, ~0ull, 0, why, sizeof(why)))
 				continue;
 			if (off < LZ_SUPER_COPIES + LZ_ROOT_COPIES && p->have_super &&
-			    !super_of(p, i, s))
+			    !p->super_in[i])
 				break;
 			if (newer_root(p, b)) {
 				memcpy(&p->root, b, sizeof(p->root));
@@ -152,7 +153,6 @@ static void find_root(struct dump *p)
 		}
 	}
 	lz_free_blocks(b);
-	lz_free_blocks(s);
 }
 
 /* Numbers of another version may mean other things, and have not been checked. */
