@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 # proves: requests with RWF_NOWAIT are turned away where they would wait for the map, and nowhere else
-# vm: VM_ZNS=size=2G,zone=16M,cap=12M
+# vm: VM_ZNS=size=2G,zone=16M,cap=12M,open=14,active=14
 # timeout: 180
 . tests/vm/lib.sh
 
