@@ -40,7 +40,7 @@ def make(block, version):
 
 def version_of(data, block):
     """The version in a block's data, 0 for an empty block, None for a wrong one."""
-    if not any(data):
+    if data == bytes(len(data)):
         return 0
     if len(data) != BLOCK or data[:8] != MAGIC:
         return None
