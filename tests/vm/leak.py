@@ -52,8 +52,9 @@ def look(how, flags, length, offset):
         assert os.preadv(fd, [view[at : at + n * BLOCK]], b * BLOCK) == n * BLOCK
         want = b"".join(secret(i) if every and i % every == 0 else bytes(BLOCK)
                         for i in range(b, b + n))
-        if view[at : at + n * BLOCK] != want:
-            got = bytes(view[at : at + n * BLOCK])
+        # A view would be compared byte by byte.
+        got = bytes(view[at : at + n * BLOCK])
+        if got != want:
             i = next(i for i in range(n * BLOCK) if got[i] != want[i])
             sys.exit("%s: block %d, byte %d of it: %r, want %r"
                      % (how, b + i // BLOCK, i % BLOCK, got[i : i + 16], want[i : i + 16]))

@@ -50,7 +50,8 @@ def blocks():
         part = view[at : at + n * BLOCK]
         assert os.preadv(fd, [part], b * BLOCK) == n * BLOCK
         for i in range(n):
-            yield b + i, part[i * BLOCK : (i + 1) * BLOCK]
+            # A view would be compared byte by byte.
+            yield b + i, bytes(part[i * BLOCK : (i + 1) * BLOCK])
         b += n
 
 
@@ -85,7 +86,7 @@ def run(may):
             for b, data in blocks():
                 want = tag(b, may[b][-1])
                 assert data == want, "block %d after %d operations: %r, want %r" % (
-                    b, op, bytes(data[:16]), want[:16])
+                    b, op, data[:16], want[:16])
             message = rnd.choice(("checkpoint", "gc"))
             os.system("dmsetup message %s 0 %s" % (os.path.basename(dev), message))
     print(sum(m[-1] != 0 for m in may))

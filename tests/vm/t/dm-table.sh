@@ -156,12 +156,12 @@ must dmsetup resume t0
 must lz_remove t0
 
 note "read-only"
-before=$(blkzone report "$DEV" | sha256sum)
+before=$(blkzone report "$DEV" | md5sum)
 must dmsetup create t0 --readonly --table "0 $n lifezone $DEV"
 must dd if=/dev/mapper/t0 of=/dev/null bs=4k count=100 iflag=direct status=none
 mustnt dd if=/dev/zero of=/dev/mapper/t0 bs=4k count=1 oflag=direct status=none 2>/dev/null
 must dmsetup suspend t0
 must dmsetup resume t0
 must lz_remove t0
-equal "$(blkzone report "$DEV" | sha256sum)" "$before" "zones after a read-only table"
+equal "$(blkzone report "$DEV" | md5sum)" "$before" "zones after a read-only table"
 lz_check "$DEV"

@@ -22,6 +22,7 @@ load() {
 
 must [ -w /sys/power/pm_test ]
 echo freezer >/sys/power/pm_test
+echo 1 >/sys/module/suspend/parameters/pm_test_delay	# seconds
 a=$(make_nullb size=160 zone_size=4 zone_capacity=3) || fail "no null_blk"
 b=$(make_nullb size=160 zone_size=4 zone_capacity=3) || fail "no null_blk"
 for dev in "$a" "$b"; do
@@ -34,7 +35,7 @@ must lz_remove lz1
 refused 1
 
 note "sleep, with I/O"
-load 20 &
+load 10 &
 sleep 3
 must try mem
 wait $! || fail "I/O across a sleep: $(cat "$W/fio")"

@@ -32,9 +32,10 @@ def put(vecs, lba, n):
     global gen
     gen += 1
     model.update(dict.fromkeys(range(lba, lba + n), gen))
-    data = b"".join(map(tag, range(lba, lba + n)))
+    data, at = b"".join(map(tag, range(lba, lba + n))), 0
     for v in vecs:
-        v[:], data = data[:len(v)], data[len(v):]
+        v[:] = data[at:at + len(v)]
+        at += len(v)
     assert os.pwritev(fd, vecs, lba * P) == n * P
 def get(vecs, lba, n):
     for v in vecs:

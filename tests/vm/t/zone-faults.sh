@@ -37,11 +37,11 @@ served() {
 		--verify_state_save=0 --minimal >"$W/fio" 2>&1
 	for _ in 1 2 3; do must dmsetup message z0 0 checkpoint; done
 	equal "$(lz_status z0 mode)" rw "mode after $1"
-	sum=$(sha256sum <$top)
+	sum=$(md5sum <$top)
 	must lz_remove z0
 	lz_check "$dev"
 	must lz_create z0 "$dev"
-	equal "$(sha256sum <$top)" "$sum" "the data after $1 and a restart"
+	equal "$(md5sum <$top)" "$sum" "the data after $1 and a restart"
 }
 # said PATTERN: one line, and no storm of them
 said() {
@@ -90,7 +90,7 @@ for zone in 0 1; do
 	must nullb_set "$dev" badblocks "+$((zone * zone_sectors))-$((zone * zone_sectors + 6143))"
 	dmesg -C
 	if lz_create z0 "$dev" 2>/dev/null; then
-		equal "$(sha256sum <$top)" "$sum" "the data without root zone $zone"
+		equal "$(md5sum <$top)" "$sum" "the data without root zone $zone"
 		must lz_remove z0
 	else
 		said "root zone $zone cannot be read, and may hold a newer checkpoint"
@@ -100,5 +100,5 @@ for zone in 0 1; do
 done
 [ "${refused:-0}" = 1 ] || fail "neither root zone was missed"
 must lz_create z0 "$dev"
-equal "$(sha256sum <$top)" "$sum" "the data with both"
+equal "$(md5sum <$top)" "$sum" "the data with both"
 must lz_remove z0
