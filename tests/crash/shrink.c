@@ -49,7 +49,10 @@ static bool fails(u32 index, const struct failure *like, struct failure *fail, u
 	return fail->index != ~0u && same(fail->why, like->why);
 }
 
-/* If a world of @less fails like @best, after no more than @most requests: that is it, then. */
+/*
+ * If a world of @less, which is not what there is, fails like @best, after no more than @most
+ * requests: that is it, then.
+ */
 static void step(const struct run *less, struct failure *best, u64 *most)
 {
 	double end = worked() + SECONDS;
@@ -59,6 +62,8 @@ static void step(const struct run *less, struct failure *best, u64 *most)
 	u64 requests;
 	u32 i;
 
+	if (!memcmp(less, &current, sizeof(current)))
+		return;
 	current = *less;
 	for (i = 0; i < WORLDS && worked() < end; i++) {
 		if (!fails(i, &like, &fail, &requests) || requests > *most ||
@@ -75,8 +80,8 @@ static void step(const struct run *less, struct failure *best, u64 *most)
 u64 shrink(struct failure *fail)
 {
 	struct failure first = *fail;
+	u64 requests, most;
 	struct run less;
-	u64 requests;
 	u32 i;
 
 	/* Once more, to count its requests. */
@@ -84,21 +89,25 @@ u64 shrink(struct failure *fail)
 		*fail = first;
 		return sh->w[0].t.ops;
 	}
-	for (i = 0; i < ARRAY_SIZE(fewer); i++) {
+	/* Again while it helps: in a world of less what took many requests may take few. */
+	do {
+		most = requests;
+		for (i = 0; i < ARRAY_SIZE(fewer); i++) {
+			less = current;
+			less.ops = less.ops ? min(less.ops, fewer[i]) : fewer[i];
+			step(&less, fail, &requests);
+		}
+		for (i = 0; i < NR_WITHOUT; i++) {
+			less = current;
+			less.without |= 1u << i;
+			step(&less, fail, &requests);
+		}
 		less = current;
-		less.ops = fewer[i];
+		less.depth = 1;
 		step(&less, fail, &requests);
-	}
-	for (i = 0; i < NR_WITHOUT; i++) {
 		less = current;
-		less.without |= 1u << i;
+		less.small = !less.deep;
 		step(&less, fail, &requests);
-	}
-	less = current;
-	less.depth = 1;
-	step(&less, fail, &requests);
-	less = current;
-	less.small = !less.deep;
-	step(&less, fail, &requests);
+	} while (requests < most);
 	return requests;
 }
