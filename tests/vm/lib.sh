@@ -19,7 +19,7 @@ mkdir -p "$W" "$MNT"
 
 fail() { echo "FAIL: $*"; exit 1; }
 skip() { echo "skip: $*"; exit 77; }
-note() { echo "[$(cut -d' ' -f1 /proc/uptime)] $*"; }
+note() { local up; read -r up _ </proc/uptime; echo "[$up] $*"; }
 
 # must CMD...: fail unless it succeeds.  mustnt: unless it does not.
 must() { "$@" || fail "status $?: $*"; }
@@ -237,9 +237,13 @@ lz_status() {
 		dmsetup status "$1" | tr ' ' '\n' | grep -x -A1 -- "$2" | tail -1
 	fi
 }
-# lz_sysfs NAME FILE: a value from /sys/block/dm-N/lifezone
+# lz_sysfs NAME FILE...: values from /sys/block/dm-N/lifezone
 lz_sysfs() {
-	cat "/sys/block/$(basename "$(readlink -f "/dev/mapper/$1")")/lifezone/$2"
+	local dev dir
+	dev=$(readlink -f "/dev/mapper/$1")
+	dir=/sys/block/${dev##*/}/lifezone/
+	shift
+	cat "${@/#/$dir}"
 }
 # lz_gone NAME: its drive is: it answers with errors, says so once, and can be removed
 lz_gone() {

@@ -8,7 +8,7 @@
 classes=(not_set none short medium long extreme meta)
 top=/dev/mapper/h
 
-counts() { local c; for c in "${classes[@]}"; do lz_sysfs h "$c/writes"; done; }
+counts() { lz_sysfs h "${classes[@]/%//writes}"; }
 # grown: by how much, class by class, since the last call of "counts >$W/was"
 grown() { paste -d' ' "$W/was" <(counts) | awk '{ printf "%s%d", s, $2 - $1; s = " " }'; }
 

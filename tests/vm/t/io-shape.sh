@@ -118,7 +118,7 @@ for how in "" "zone_append_max_sectors=0 zone_nr_conv=3"; do
 	must blkdiscard /dev/mapper/s
 	(cd "$W" && timeout 300 fio --name=s --filename=/dev/mapper/s --direct=1 --ioengine=libaio \
 		--iodepth=8 --numjobs=4 --size=$part --offset_increment=$part --rw=randwrite \
-		--bssplit=4k/60:12k/20:64k/20 --loops=3 --verify=crc32c --verify_fatal=1 \
+		--bssplit=4k/60:12k/20:64k/20 --loops=2 --verify=crc32c --verify_fatal=1 \
 		--do_verify=1 --minimal) >"$W/fio" 2>&1 || fail "fio: $(cat "$W/fio")"
 	[ "$(lz_status s gc_copies)" -gt "$copies" ] || fail "nothing collected"
 	equal "$(lz_sysfs s zones_set_aside)" 0 "zones set aside"
