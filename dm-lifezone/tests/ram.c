@@ -20,13 +20,16 @@ static void broken(struct ram *r, const char *what, u32 zone, u32 off)
 	r->broken = true;
 }
 
-/* Memory for a zone comes with its first use: a drive may be large and hardly used. */
+/*
+ * Memory for a zone comes with its first use: a drive may be large and hardly used. Not mapped page
+ * by page, if it need not be: user-mode Linux asks its host each time.
+ */
 static u8 *data_of(struct ram *r, u32 zone)
 {
 	struct ram_zone *z = &r->zone[zone];
 
 	if (!z->data) {
-		z->data = lz_alloc_blocks(r->g.zone_cap);
+		z->data = lz_zalloc_array(r->g.zone_cap, LZ_BLOCK_SIZE);
 		KUNIT_ASSERT_NOT_NULL(r->test, z->data);
 		memset(z->data, 0xff, (size_t)r->g.zone_cap * LZ_BLOCK_SIZE);
 	}
@@ -141,7 +144,7 @@ static int carry_out(struct ram *r, struct lz_cmd *c)
 		set_cond(r, z, LZ_COND_EMPTY);
 		z->wp = 0;
 		z->durable = 0;
-		lz_free_blocks(z->data);
+		lz_free(z->data);
 		z->data = NULL;
 		break;
 	case LZ_OP_FINISH:
@@ -297,7 +300,7 @@ static bool wait_for_room(struct ram *r)
 
 int ram_write(struct ram *r, u8 class, u64 lba, u32 n)
 {
-	u8 *buf = lz_alloc_blocks(n);
+	u8 *buf = lz_zalloc_array(n, LZ_BLOCK_SIZE);
 	struct lz_write w;
 	u32 i, zone, tries = 0;
 	u64 head[2], addr;
@@ -340,7 +343,7 @@ int ram_write(struct ram *r, u8 class, u64 lba, u32 n)
 		tries = 0;
 		ram_pump(r);
 	}
-	lz_free_blocks(buf);
+	lz_free(buf);
 	return err;
 }
 
@@ -660,7 +663,7 @@ void ram_free(struct ram *r)
 	if (r->lz)
 		lz_free_device(r->lz);
 	for (i = 0; r->zone && i < r->g.nr_zones; i++)
-		lz_free_blocks(r->zone[i].data);
+		lz_free(r->zone[i].data);
 	lz_free(r->zone);
 	lz_free(r->version);
 }

@@ -13,7 +13,7 @@ table=$(lifezone table "$dev")
 fill() {	# SEED: writes with every lifetime, read back
 	local h jobs=()
 	for h in 0 1 2 3 4 5; do
-		jobs+=(--name=f$h --filename="$(node_with_hint /dev/mapper/t0 $h)" --offset=$((h * 8))M)
+		jobs+=("--name=f$h" --filename="$(node_with_hint /dev/mapper/t0 $h)" "--offset=$((h * 8))M")
 	done
 	must fio --direct=1 --rw=randwrite --bs=4k-64k --size=8M --io_size=6M --fsync=16 \
 		--randseed="$1" --verify=crc32c --do_verify=1 --verify_fatal=1 --verify_state_save=0 \
