@@ -209,6 +209,11 @@ nullb_tear() {
 	echo $n
 }
 
+# drive_sum DEV: of its zones and all that is in them
+drive_sum() {
+	{ blkzone report "$1"; dd if="$1" bs=1M iflag=direct status=none; } | md5sum
+}
+
 # --- lifezone --------------------------------------------------------------
 lz_format() { lifezone format "$@"; }
 # lz_sectors DEV: the size of the formatted device
@@ -237,11 +242,16 @@ lz_status() {
 		dmsetup status "$1" | tr ' ' '\n' | grep -x -A1 -- "$2" | tail -1
 	fi
 }
-# lz_sysfs NAME FILE...: values from /sys/block/dm-N/lifezone
-lz_sysfs() {
-	local dev dir
+# lz_dir NAME: /sys/block/dm-N/lifezone
+lz_dir() {
+	local dev
 	dev=$(readlink -f "/dev/mapper/$1")
-	dir=/sys/block/${dev##*/}/lifezone/
+	echo "/sys/block/${dev##*/}/lifezone"
+}
+# lz_sysfs NAME FILE...: values from there
+lz_sysfs() {
+	local dir
+	dir=$(lz_dir "$1")/
 	shift
 	cat "${@/#/$dir}"
 }

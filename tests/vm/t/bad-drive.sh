@@ -5,18 +5,16 @@
 # timeout: 180
 . tests/vm/lib.sh
 
-state() { blkzone report "$dev"; dd if="$dev" bs=1M iflag=direct status=none; }
-
 # refused PATTERN: the table does not come up, the log says why, the drive is as it was
 refused() {
 	local before
-	before=$(state | md5sum)
+	before=$(drive_sum "$dev")
 	dmesg -C
 	mustnt dmsetup create b0 --table "$table" 2>/dev/null
 	dmesg | grep -q -E -- "lifezone: .*$1" || fail "want '$1', got: $(dmesg)"
 	mustnt lifezone start "$dev" b0 2>/dev/null
 	mustnt lifezone check "$dev" >/dev/null 2>&1
-	equal "$(state | md5sum)" "$before" "the drive after '$1'"
+	equal "$(drive_sum "$dev")" "$before" "the drive after '$1'"
 	equal "$(dmsetup ls)" "No devices found" "devices left behind"
 }
 

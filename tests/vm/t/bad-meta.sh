@@ -6,7 +6,6 @@
 . tests/vm/lib.sh
 
 zones() { must tests/vm/zones.py "$@"; }
-state() { { blkzone report "$dev"; dd if="$dev" bs=1M iflag=direct status=none; } | md5sum; }
 data() { dd if=/dev/mapper/b0 bs=1M iflag=direct status=none | md5sum; }
 # bad OFFSET HEX BLOCK...: the image to put
 bad() { zones set "$W/bad" "$@"; }
@@ -17,7 +16,7 @@ spoilt() { bad 4 00000000 "$@"; }
 put() {
 	zones restore "$W/bad" "$dev"
 	must cp --sparse=always "$W/good" "$W/bad"
-	before=$(state)
+	before=$(drive_sum "$dev")
 	dmesg -C
 }
 
@@ -42,7 +41,7 @@ refused() {
 	fails "$@" dmsetup create b0 --table "$table"
 	mustnt lifezone start "$dev" b0 2>"$W/err"
 	equal "$(wc -l <"$W/err")" 1 "lines: $(cat "$W/err")"
-	equal "$(state)" "$before" "the drive after '$1'"
+	equal "$(drive_sum "$dev")" "$before" "the drive after '$1'"
 	equal "$(dmsetup ls)" "No devices found" "devices left behind"
 }
 
@@ -116,7 +115,7 @@ refused 'features 0x4 allow reading only' 'Protocol not supported'
 must dmsetup create b0 --readonly --table "$table"
 equal "$(data)" "$want" "data, read-only"
 must lz_remove b0
-equal "$(state)" "$before" "the drive after reading only"
+equal "$(drive_sum "$dev")" "$before" "the drive after reading only"
 
 note "superblocks"
 spoilt "${supers[0]}"
@@ -165,7 +164,7 @@ for d in '20 4 4' '40 1 1' '20 2 1' '18 2 2'; do
 	refused "formatted for 20 zones of 512 blocks, capacity 512; the drive has $n of $((
 		size * 256)), capacity $((cap * 256))" 'Invalid argument'
 	format_refused 'already holds a lifezone device of a drive with other zones'
-	equal "$(state)" "$before" "the drive after format"
+	equal "$(drive_sum "$dev")" "$before" "the drive after format"
 	nullb_remove "$dev"
 done
 # More zones than were formatted are as if they were not there.
@@ -204,4 +203,4 @@ other size=40 zone_size=2
 put
 fails "formatted for zones of capacity 256; the drive's have 512" 'Invalid argument' \
 	dmsetup create b0 --table "$table"
-equal "$(state)" "$before" "the drive"
+equal "$(drive_sum "$dev")" "$before" "the drive"

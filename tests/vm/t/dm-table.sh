@@ -62,7 +62,7 @@ refused 'reset=never: unknown' dmsetup message t0 0 set reset never
 refused 'max_open=8: fixed' dmsetup message t0 0 set max_open 8
 refused 'gc takes a number' dmsetup message t0 0 gc none
 equal "$(table)" "6 policy sla reset eager commit_ms 1000" "after a message"
-d=/sys/block/$(basename "$(readlink -f /dev/mapper/t0)")/lifezone
+d=$(lz_dir t0)
 equal "$(cat "$d/reset")" eager "sysfs reset"
 echo wla >"$d/policy" || fail "policy is not writable"
 equal "$(cat "$d/policy")" wla "sysfs policy"

@@ -7,7 +7,6 @@
 
 sectors=8192
 top=/dev/mapper/r0
-state() { { blkzone report "$DEV"; dd if="$DEV" bs=1M iflag=direct status=none; } | md5sum; }
 # zones STATE: their numbers
 zones() { lifezone dump "$DEV" zones --json | jq -r ".[] | select(.state == \"$1\") | .zone"; }
 reset_zone() { must blkzone reset -o $(($1 * sectors)) -c 1 "$DEV"; }
@@ -67,13 +66,13 @@ repaired() {
 	st=$?
 	[[ $st = 4 || $st = 8 ]] || fail "$1: check ended with $st: $(cat "$W/out")"
 	note "$1: $(grep -v '^$' "$W/out" | head -1)"
-	before=$(state)
+	before=$(drive_sum "$DEV")
 	status 4 repair --dry-run --json
 	cp "$W/out" "$W/plan"
 	status 4 repair </dev/null
 	grep -q "not a terminal to ask on" "$W/err" || fail "$1: asked? $(cat "$W/err")"
 	must asked
-	equal "$(state)" "$before" "$1: the drive before it was to be written"
+	equal "$(drive_sum "$DEV")" "$before" "$1: the drive before it was to be written"
 	status 1 repair --yes --json
 	equal "$(jq -S 'del(.repaired)' "$W/out")" "$(jq -S 'del(.repaired)' "$W/plan")" "$1: done, and said before"
 	equal "$(jq .repaired "$W/out")" true "$1: repaired"

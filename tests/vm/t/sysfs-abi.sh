@@ -110,7 +110,6 @@ write() {
 	must dd if=/dev/zero of="$1" bs=$(($3 * 4096)) count=1 oflag=direct,seek_bytes \
 		seek=$(($2 * 4096)) status=none
 }
-dir() { echo "/sys/block/$(basename "$(readlink -f "/dev/mapper/$1")")/lifezone"; }
 
 null=$(make_nullb size=160 zone_capacity=3) || fail "no null_blk"
 must lz_format --quiet "$DEV" --label "one, of two"
@@ -268,12 +267,12 @@ for f in sorted(os.listdir(d)):
     assert store(f, was.encode())
 print(words, "values taken")
 PY
-must python3 "$W/store.py" "$(dir a)" "$(dir b)"
+must python3 "$W/store.py" "$(lz_dir a)" "$(lz_dir b)"
 all a
 all b
 
 note "gone"
-d=$(dir a)
+d=$(lz_dir a)
 # Kept open, a file of a removed device answers with an error.
 exec 8<"$d/commits"
 must dmsetup suspend a
