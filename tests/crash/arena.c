@@ -13,6 +13,7 @@
 #define ARENA_BYTES	((size_t)1 << 32)	/* of address space */
 #define HEAD		64u			/* in front of each allocation */
 #define NR_ORDERS	40
+#define CHUNK		1024u			/* of a state saved, divides ARENA_BYTES */
 
 #define ARENA_LIVE	0x11feull
 #define ARENA_DEAD	0xdeadull
@@ -204,21 +205,56 @@ size_t arena_live(void)
 	return arena->live;
 }
 
-size_t arena_state_size(void)
+static size_t nr_chunks(void)
 {
-	return sizeof(*arena) + arena->used;
+	return (arena->used + CHUNK - 1) / CHUNK;
 }
 
+size_t arena_state_size(void)
+{
+	return sizeof(*arena) + nr_chunks() * (1 + CHUNK);
+}
+
+static bool is_zero(const char *p)
+{
+	return !p[0] && !memcmp(p, p + 1, CHUNK - 1);
+}
+
+/* Most of it is buffers of nothing: of these it keeps just that they are. */
 void arena_save(void *buf)
 {
+	size_t n = nr_chunks(), i;
+	char *is = (char *)buf + sizeof(*arena), *to = is + n;
+	const char *from = arena->base;
+
 	memcpy(buf, arena, sizeof(*arena));
-	memcpy((char *)buf + sizeof(*arena), arena->base, arena->used);
+	for (i = 0; i < n; i++, from += CHUNK) {
+		is[i] = !is_zero(from);
+		if (is[i]) {
+			memcpy(to, from, CHUNK);
+			to += CHUNK;
+		}
+	}
 }
 
 void arena_restore(const void *buf)
 {
+	const char *is = (const char *)buf + sizeof(*arena), *from;
+	size_t n, i;
+	char *to;
+
 	memcpy(arena, buf, sizeof(*arena));
-	memcpy(arena->base, (const char *)buf + sizeof(*arena), arena->used);
+	n = nr_chunks();
+	from = is + n;
+	to = arena->base;
+	for (i = 0; i < n; i++, to += CHUNK) {
+		if (is[i]) {
+			memcpy(to, from, CHUNK);
+			from += CHUNK;
+		} else {
+			memset(to, 0, CHUNK);
+		}
+	}
 }
 
 uint64_t arena_hash(uint64_t (*hash)(uint64_t h, const void *p, size_t n))
