@@ -76,14 +76,13 @@ gone pieces
 note "parts of blocks"
 must blkdiscard -f $top
 must $leak fill $top 2
-sums() { dd if=$top bs=1M iflag=direct status=none | md5sum; }
-before=$(sums)
+before=$(data_sum $top)
 for o in '-o 512 -l 4096' '-o 0 -l 512' '-o 4096 -l 4608' '-o 2048 -l 1048576'; do
 	# shellcheck disable=SC2086	# words are wanted
 	for z in '' -z; do mustnt blkdiscard -f $z $o $top 2>/dev/null; done
 done
 mustnt dd if=/dev/zero of=$top bs=512 count=1 oflag=direct conv=notrunc status=none 2>/dev/null
-equal "$(sums)" "$before" "the device after what was refused"
+equal "$(data_sum $top)" "$before" "the device after what was refused"
 # Block 1 was never written since, 2 holds something.
 for at in $((4096 + 1000)) $((8192 + 1000)); do
 	printf WORDS | dd of=$top bs=1 seek=$at conv=notrunc,fsync status=none || fail "byte $at"

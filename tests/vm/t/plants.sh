@@ -173,7 +173,8 @@ check_readonly() {
 	must dmsetup create p --readonly --table "$(lifezone table "$dev")"
 	must cmp -n 4M "$W/data" $top
 	must lz_remove p
-	state | cmp - "$W/before" || fail "the read-only table has written"
+	state >"$W/after"
+	cmp "$W/after" "$W/before" || fail "the read-only table has written"
 }
 
 # Two mapped devices on one drive.
