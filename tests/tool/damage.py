@@ -147,6 +147,16 @@ class Image:
             f.write(bytes((self.r.zone_blocks - wp) * BLOCK))
 
 
+class Untouched(Image):
+    """Tells whether something can be done to it, and stays as it is."""
+
+    def write(self, addr, block):
+        pass
+
+    def set_zone(self, zone, wp, cond):
+        pass
+
+
 def mended(b):
     b = bytearray(b)
     b[4:8] = bytes(4)
@@ -562,6 +572,7 @@ def copy(path, to):
 def same(a, b):
     # What it remembers it knows by time stamps, which may be the same.
     filecmp.clear_cache()
+    filecmp.BUFSIZE = 1 << 20
     return all(filecmp.cmp(a + end, b + end, shallow=False) for end in ("", ".zones"))
 
 
@@ -644,19 +655,19 @@ def sound(tool, path):
 # --- the table, once through -------------------------------------------------------------------
 
 def table(tool, folder):
-    sane = [p for p in images(folder) if sound(tool, p)]
+    sane = [Untouched(p) for p in images(folder) if sound(tool, p)]
     to = os.path.join(folder, "damaged")
     failed = done = 0
     for what, kind, ways, tells, outcome in TABLE:
         for way in ways:
             says = tells + ("|cannot be read" if way == "unread" else "")
             line = found = named = "no image"
-            for path in sane:
-                copy(path, to)
-                img = Image(to)
-                r = random.Random(f"{what} {way}")
-                if not kind(way)(img, r):
+            for source in sane:
+                if not kind(way)(source, random.Random(f"{what} {way}")):
                     continue
+                copy(source.path, to)
+                img = Image(to)
+                kind(way)(img, random.Random(f"{what} {way}"))
                 found, named = "not found", ""
                 try:
                     status, lines = said(tool, to)
@@ -680,7 +691,7 @@ def table(tool, folder):
                 except NoRoom:
                     found = "no image"
                 except Wrong as e:
-                    print(f"FAIL {what}, {way}: {os.path.basename(path)}: {e}")
+                    print(f"FAIL {what}, {way}: {os.path.basename(source.path)}: {e}")
                     failed += 1
                     break
             done += 1
