@@ -11,6 +11,8 @@ struct lz_geometry tiny_geo = {
 	.zone_blocks = 8, .zone_cap = 8, .max_open = 4, .max_append = 8,
 };
 
+#define PIECE	512u	/* that is hashed, or left out as it is zeros (bytes) */
+
 u32 tiny_blocks;
 char tiny_said[200];
 bool tiny_fine;
@@ -38,7 +40,7 @@ static void __printf(2, 3) __noreturn drive_fails(void *ctx, const char *fmt, ..
 
 static bool all_zero(const u8 *p)
 {
-	u64 x[LZ_BLOCK_SIZE / 8], any = 0;
+	u64 x[PIECE / 8], any = 0;
 	u32 i;
 
 	memcpy(x, p, sizeof(x));
@@ -47,15 +49,10 @@ static bool all_zero(const u8 *p)
 	return !any;
 }
 
-/* Most of what there is to hash is whole blocks of nothing. */
-uint64_t tiny_hash(uint64_t h, const void *p, size_t n)
+static void hash_words(u64 s[4], const u8 *at, size_t n)
 {
-	u64 a = h + n, b = ~h, c = h + 1, e = h - 1, w[4];
-	const u8 *at = p;
+	u64 a = s[0], b = s[1], c = s[2], e = s[3], w[4];
 
-	for (; n >= LZ_BLOCK_SIZE && all_zero(at); n -= LZ_BLOCK_SIZE)
-		at += LZ_BLOCK_SIZE;
-	a += n;
 	for (; n >= 32; n -= 32, at += 32) {
 		memcpy(w, at, 32);
 		a = (a ^ w[0]) * 0x9e3779b97f4a7c15ull;
@@ -69,7 +66,26 @@ uint64_t tiny_hash(uint64_t h, const void *p, size_t n)
 	}
 	for (; n; n--)
 		a = (a ^ *at++) * 0x100000001b3ull;
-	return rnd_mix(a + rnd_mix(b + rnd_mix(c + rnd_mix(e))));
+	s[0] = a;
+	s[1] = b;
+	s[2] = c;
+	s[3] = e;
+}
+
+/* Most of what there is to hash is nothing: a piece of it only counts. */
+uint64_t tiny_hash(uint64_t h, const void *p, size_t n)
+{
+	u64 s[4] = { h + n, ~h, h + 1, h - 1 };
+	const u8 *at = p;
+
+	for (; n >= PIECE; n -= PIECE, at += PIECE) {
+		if (all_zero(at))
+			s[0] += 0x9e3779b97f4a7c15ull;
+		else
+			hash_words(s, at, PIECE);
+	}
+	hash_words(s, at, n);
+	return rnd_mix(s[0] + rnd_mix(s[1] + rnd_mix(s[2] + rnd_mix(s[3]))));
 }
 
 /* --- what a block may hold --------------------------------------------------------- */

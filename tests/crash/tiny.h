@@ -13,9 +13,9 @@
 #include "drive.h"
 
 #define MAX_OPS		4u
-#define MAX_BLOCKS	64u
+#define MAX_BLOCKS	48u
 #define MAX_IOS		24u
-#define MAX_VERSIONS	16u
+#define MAX_VERSIONS	8u
 
 enum op {
 	OP_WRITE_0, OP_WRITE_1, OP_FUA_0, OP_FUA_1, OP_FLUSH, OP_DISCARD_0, OP_DISCARD_1,
