@@ -422,7 +422,7 @@ TABLE = [
     ("superblock, the second", blocks("super", lambda a: a[1:]), tuple(WAYS),
      "superblock at block", "all"),
     ("superblock, both", blocks("super", everything), PLAIN[:4],
-     "superblock (in|at)|no superblock is whole|no lifezone superblock|"
+     "superblock (in|at)|no superblock (is whole|can be read)|no lifezone superblock|"
      "note: root zone [01], not in use: a superblock is damaged|metadata|map leaf|"
      "root: the journal goes on|journal: zone", None),
     ("newest root, the last", blocks("newest", last_of_two), tuple(WAYS),
