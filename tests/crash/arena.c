@@ -215,9 +215,11 @@ size_t arena_state_size(void)
 	return sizeof(*arena) + nr_chunks() * (1 + CHUNK);
 }
 
-static bool is_zero(const char *p)
+bool all_zero(const void *p, size_t n)
 {
-	return !p[0] && !memcmp(p, p + 1, CHUNK - 1);
+	const char *c = p;
+
+	return !c[0] && !memcmp(c, c + 1, n - 1);
 }
 
 /* Most of it is buffers of nothing: of these it keeps just that they are. */
@@ -229,7 +231,7 @@ void arena_save(void *buf)
 
 	memcpy(buf, arena, sizeof(*arena));
 	for (i = 0; i < n; i++, from += CHUNK) {
-		is[i] = !is_zero(from);
+		is[i] = !all_zero(from, CHUNK);
 		if (is[i]) {
 			memcpy(to, from, CHUNK);
 			to += CHUNK;

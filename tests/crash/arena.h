@@ -30,6 +30,8 @@ size_t arena_live(void);
 size_t arena_state_size(void);
 void arena_save(void *buf);
 void arena_restore(const void *buf);
+/* Is there nothing in these bytes, of which there is one at least? */
+bool all_zero(const void *p, size_t n);
 uint64_t arena_hash(uint64_t (*hash)(uint64_t h, const void *p, size_t n));
 
 /*

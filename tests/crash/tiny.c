@@ -38,17 +38,6 @@ static void __printf(2, 3) __noreturn drive_fails(void *ctx, const char *fmt, ..
 	tiny_fail("%s", why);
 }
 
-static bool all_zero(const u8 *p)
-{
-	u64 x[PIECE / 8], any = 0;
-	u32 i;
-
-	memcpy(x, p, sizeof(x));
-	for (i = 0; i < ARRAY_SIZE(x); i++)
-		any |= x[i];
-	return !any;
-}
-
 static void hash_words(u64 s[4], const u8 *at, size_t n)
 {
 	u64 a = s[0], b = s[1], c = s[2], e = s[3], w[4];
@@ -79,7 +68,7 @@ uint64_t tiny_hash(uint64_t h, const void *p, size_t n)
 	const u8 *at = p;
 
 	for (; n >= PIECE; n -= PIECE, at += PIECE) {
-		if (all_zero(at))
+		if (all_zero(at, PIECE))
 			s[0] += 0x9e3779b97f4a7c15ull;
 		else
 			hash_words(s, at, PIECE);
@@ -478,6 +467,8 @@ void tiny_format(u32 nr_zones)
 	if (lz_layout(&tiny_geo, &super, why, sizeof(why)))
 		tiny_fail("%s", why);
 	tiny_blocks = super.logical_blocks;
+	if (tiny_blocks > MAX_BLOCKS)
+		tiny_fail("more than %u blocks", MAX_BLOCKS);
 	arena_select(0);
 	arena_reset();
 	memset(&tiny, 0, sizeof(tiny));

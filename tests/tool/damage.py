@@ -29,6 +29,8 @@ import sys
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 import reader as fmt  # noqa: E402  pylint: disable=wrong-import-position
 
+filecmp.BUFSIZE = 1 << 20    # images are large
+
 BLOCK = fmt.BLOCK
 DATA_MAGIC = 0x5441446b636f6c42
 LBA_MASK = (1 << 24) - 1
@@ -572,7 +574,6 @@ def copy(path, to):
 def same(a, b):
     # What it remembers it knows by time stamps, which may be the same.
     filecmp.clear_cache()
-    filecmp.BUFSIZE = 1 << 20
     return all(filecmp.cmp(a + end, b + end, shallow=False) for end in ("", ".zones"))
 
 
@@ -662,12 +663,15 @@ def table(tool, folder):
         for way in ways:
             says = tells + ("|cannot be read" if way == "unread" else "")
             line = found = named = "no image"
+
+            def damage(img):
+                return kind(way)(img, random.Random(f"{what} {way}"))
+
             for source in sane:
-                if not kind(way)(source, random.Random(f"{what} {way}")):
+                if not damage(source):
                     continue
                 copy(source.path, to)
-                img = Image(to)
-                kind(way)(img, random.Random(f"{what} {way}"))
+                damage(img := Image(to))
                 found, named = "not found", ""
                 try:
                     status, lines = said(tool, to)

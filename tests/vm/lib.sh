@@ -210,10 +210,10 @@ nullb_tear() {
 }
 
 # drive_sum DEV: of its zones and all that is in them
-drive_sum() { blkzone report "$1" >"$W/sum" && data_sum "$1"; }
+drive_sum() { blkzone report "$1" | md5sum; data_sum "$1"; }
 # data_sum DEV: of that alone.  By way of a file: a pipe takes an emulated guest thrice as long
 data_sum() {
-	dd if="$1" bs=1M iflag=direct status=none >>"$W/sum"
+	dd if="$1" of="$W/sum" bs=1M iflag=direct status=none
 	md5sum <"$W/sum"
 	rm "$W/sum"
 }
