@@ -12,6 +12,7 @@ It shares no code and no declaration with what it is compared with. What it know
 and the document does not say is a fault of the document.
 """
 import json
+import os
 import struct
 import subprocess
 import sys
@@ -34,20 +35,36 @@ ZNODE_ENTRIES = 126
 MAP, DISCARD, ZOPEN, ZSUM, ZBAD = range(1, 6)
 SCAN, BY_GC, CANNOT, WORN, LOST = 1, 2, 4, 8, 16
 
-TABLE = []
-for i in range(256):
-    for _ in range(8):
-        i = i >> 1 ^ (0x82f63b78 if i & 1 else 0)
-    TABLE.append(i)
+# Polynomials over bits are numbers whose lowest bit is the highest power.
+def times_x(p):
+    return p >> 1 ^ (0x82f63b78 if p & 1 else 0)
+
+
+@lru_cache(maxsize=None)
+def power(n):
+    """Bits of x to the n, modulo the polynomial of crc32c."""
+    p = 1 << 31
+    for _ in range(n):
+        p = times_x(p)
+    return [i for i in range(32) if p >> i & 1]
 
 
 # The drives compared one after the other are much alike.
 @lru_cache(maxsize=20000)
 def crc32c(data):
-    crc = NONE
-    for byte in data:
-        crc = crc >> 8 ^ TABLE[(crc ^ byte) & 255]
-    return crc
+    """The higher half of the powers goes into the lower, again and again: byte by byte, with a
+    table, Python takes eight times as long."""
+    rest, bits = int.from_bytes(data, "little") ^ NONE, 8 * len(data)
+    while bits > 64:
+        half = bits // 2
+        higher = rest & (1 << half) - 1
+        rest = rest >> half << (2 * half + 31 - bits)
+        for bit in power(bits - half):
+            rest ^= higher << bit
+        bits = half + 31
+    for _ in range(bits):
+        rest = times_x(rest)
+    return rest
 
 
 class Damage(Exception):
@@ -63,7 +80,9 @@ class Drive:
     """An image file and the write pointers beside it."""
 
     def __init__(self, path):
-        self.f = open(path, "rb")
+        self.f = open(path, "rb", buffering=0)
+        # Most of it are holes, and what lies ahead of one is read for nothing.
+        os.posix_fadvise(self.f.fileno(), 0, 0, os.POSIX_FADV_RANDOM)
         with open(path + ".zones", encoding="ascii") as f:
             head = f.readline().split()
             self.zone_blocks, self.zone_cap = int(head[2]), int(head[4])
@@ -77,8 +96,7 @@ class Drive:
                 self.torn[word[0]] = len(word) > 3 and word[3] != 0
 
     def read(self, addr):
-        self.f.seek(addr * BLOCK)
-        return self.f.read(BLOCK).ljust(BLOCK, b"\0")
+        return os.pread(self.f.fileno(), BLOCK, addr * BLOCK).ljust(BLOCK, b"\0")
 
 
 class Header:

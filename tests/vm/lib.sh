@@ -103,8 +103,7 @@ without_udev() {
 	return $status
 }
 start_udev() { /lib/systemd/systemd-udevd --daemon 2>/dev/null; }
-# no_udev: nobody else looks at devices that come and go, and dmsetup makes the nodes.
-# For tests that have a guest of their own.
+# no_udev: in this test nobody else looks at devices that come and go, and dmsetup makes the nodes
 no_udev() {
 	stop_udev
 	# It leaves what tells others that it is there.
@@ -410,5 +409,6 @@ lz_cleanup() {
 		rmdir "$d" || ok=1
 	done
 	rm -rf /tmp/lz
+	pgrep -x systemd-udevd >/dev/null || start_udev
 	return $ok
 }

@@ -13,10 +13,8 @@ zones.py set IMAGE OFFSET HEX BLOCK...
 	changes bytes of these blocks and makes their checksums right again, unless
 	it is the checksum that is changed
 """
-import json
 import mmap
 import os
-import subprocess
 import sys
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -27,12 +25,16 @@ CRC = slice(4, 8)
 PIECE = 64 * BLOCK
 
 
+def blkzone(*words):
+    import subprocess  # half a second in an emulated guest, and "set" is called most
+    return subprocess.run(["blkzone", *words], check=True, stdout=subprocess.PIPE,
+                          text=True).stdout
+
+
 def report(dev):
     """Start, size, capacity and write pointer of each zone (bytes)."""
-    out = subprocess.run(["blkzone", "report", dev], check=True, capture_output=True,
-                         text=True).stdout
     zones = []
-    for line in out.splitlines():
+    for line in blkzone("report", dev).splitlines():
         word = line.replace(",", "").split()
         start, size, cap, wp = (int(word[i], 16) * 512 for i in (1, 3, 5, 7))
         # A full zone has no write pointer; what was never written reads as zeros.
@@ -54,30 +56,32 @@ def save(dev, image):
                 f.write(buf[:n])
         f.truncate(zones[-1]["start"] + zones[-1]["size"])
     with open(image + ".wp", "w", encoding="ascii") as f:
-        json.dump(zones, f)
+        f.writelines("%d %d\n" % (z["start"], z["wp"]) for z in zones)
+
+
+def saved(image):
+    """Start and write pointer of each zone (bytes)."""
+    with open(image + ".wp", encoding="ascii") as f:
+        return [[int(n) for n in line.split()] for line in f]
 
 
 def restore(image, dev):
-    with open(image + ".wp", encoding="ascii") as f:
-        zones = json.load(f)
-    subprocess.run(["blkzone", "reset", dev], check=True)
+    blkzone("reset", dev)
     fd = os.open(dev, os.O_WRONLY | os.O_DIRECT)
     buf = mmap.mmap(-1, PIECE)
     with open(image, "rb") as f:
-        for z, new in zip(zones, report(dev)):
-            for at in range(0, min(z["wp"], new["cap"]), PIECE):
-                n = min(PIECE, z["wp"] - at, new["cap"] - at)
-                f.seek(z["start"] + at)
+        for (start, wp), new in zip(saved(image), report(dev)):
+            for at in range(0, min(wp, new["cap"]), PIECE):
+                n = min(PIECE, wp - at, new["cap"] - at)
+                f.seek(start + at)
                 buf[:n] = f.read(n)
                 os.pwritev(fd, [memoryview(buf)[:n]], new["start"] + at)
 
 
 def metadata(image):
-    with open(image + ".wp", encoding="ascii") as f:
-        zones = json.load(f)
     with open(image, "rb") as f:
-        for z in zones:
-            for at in range(z["start"], z["start"] + z["wp"], BLOCK):
+        for start, wp in saved(image):
+            for at in range(start, start + wp, BLOCK):
                 f.seek(at)
                 h = f.read(26)
                 if h[:4] == b"LFZN":

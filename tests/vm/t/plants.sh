@@ -5,6 +5,7 @@
 # timeout: 300
 . tests/vm/lib.sh
 
+no_udev
 plant=/sys/module/dm_lifezone/parameters/plant
 [ -e $plant ] || fail "the module has no planted bugs"
 list=dm-lifezone/core/plants.h
