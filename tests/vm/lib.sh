@@ -102,7 +102,7 @@ without_udev() {
 	start_udev
 	return $status
 }
-start_udev() { /lib/systemd/systemd-udevd --daemon 2>/dev/null; }
+start_udev() { pgrep -x systemd-udevd >/dev/null || /lib/systemd/systemd-udevd --daemon 2>/dev/null; }
 # no_udev: in this test nobody else looks at devices that come and go, and dmsetup makes the nodes
 no_udev() {
 	stop_udev
@@ -245,12 +245,8 @@ lz_status() {
 		dmsetup status "$1" | tr ' ' '\n' | grep -x -A1 -- "$2" | tail -1
 	fi
 }
-# lz_dir NAME: /sys/block/dm-N/lifezone
-lz_dir() {
-	local dev
-	dev=$(readlink -f "/dev/mapper/$1")
-	echo "/sys/block/${dev##*/}/lifezone"
-}
+# lz_dir NAME: its folder in sysfs, whether udev made the node or dmsetup
+lz_dir() { stat -Lc '/sys/dev/block/%Hr:%Lr/lifezone' "/dev/mapper/$1"; }
 # lz_sysfs NAME FILE...: values from there
 lz_sysfs() {
 	local dir
@@ -409,6 +405,5 @@ lz_cleanup() {
 		rmdir "$d" || ok=1
 	done
 	rm -rf /tmp/lz
-	pgrep -x systemd-udevd >/dev/null || start_udev
 	return $ok
 }
