@@ -30,7 +30,8 @@ seed, ops = map(int, sys.argv[4:6]) if what == "run" else (0, 0)
 rnd = random.Random(seed)
 fd = os.open(dev, os.O_RDWR | os.O_DIRECT)
 size = os.lseek(fd, 0, os.SEEK_END) // BLOCK
-queue = "/sys/block/%s/queue/" % os.path.basename(os.path.realpath(dev))
+rdev = os.stat(dev).st_rdev
+queue = "/sys/dev/block/%d:%d/queue/" % (os.major(rdev), os.minor(rdev))
 align = int(open(queue + "dma_alignment").read()) + 1
 written = int(open(queue + "write_zeroes_max_bytes").read()) == 0
 view = memoryview(mmap.mmap(-1, (SPAN + 1) * BLOCK))
