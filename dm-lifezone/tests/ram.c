@@ -28,8 +28,8 @@ static void blank(struct ram *r, struct ram_zone *z)
 
 /*
  * Memory for a zone comes with its first use: a drive may be large and hardly used. Not mapped page
- * by page, if it need not be: user-mode Linux asks its host each time. Then it is kept, as pages
- * that come anew cost more than half of all that the tests do.
+ * by page, if it need not be: user-mode Linux asks its host each time. A reset keeps it: pages that
+ * come anew were half of the time of all tests.
  */
 static u8 *data_of(struct ram *r, u32 zone)
 {
