@@ -3,7 +3,8 @@
 """Damage to metadata: does check find it, and does repair mend it without a guess?
 
 damage.py pool LZCRASH IMAGES SEED N
-	images of N worlds, and of more until there is one for each kind of damage below.
+	images of N worlds, and of more until there is one for each kind of damage below;
+	large ones are left out.
 damage.py deep LIFEZONE LZCRASH IMAGES SEED
 	one more image, of a drive whose map has nodes above its leaves.
 damage.py table LIFEZONE IMAGES
@@ -714,6 +715,8 @@ def table(tool, folder):
 FEATURES = {"super": 2, "newest": 2, "leaf": 1, "ztab": 1, "journal": 1, "link": 1, "summary": 1,
             "data": 1, "goes_on": 1}
 MOST_WORLDS = 40
+# What is written of an image, in bytes: each is copied and compared a hundred times.
+LARGE = 64 << 20
 
 
 def pool(tool, lzcrash, folder, seed, worlds):
@@ -726,11 +729,11 @@ def pool(tool, lzcrash, folder, seed, worlds):
         for path in images(folder):
             if not os.path.basename(path).startswith(f"world-{world}-"):
                 continue
-            img = Image(path)
+            large = os.stat(path).st_blocks * 512 > LARGE
             # Only what is sound is damaged, to see what comes of that.
-            has = {f for f, n in FEATURES.items() if len(getattr(img, f)) >= n} \
-                if sound(tool, path) else set()
-            if world >= worlds and not has & missing:
+            img = Image(path) if not large and sound(tool, path) else None
+            has = {f for f, n in FEATURES.items() if len(getattr(img, f)) >= n} if img else set()
+            if large or world >= worlds and not has & missing:
                 for end in ("", ".zones", ".allowed"):
                     os.unlink(path + end)
             missing -= has
