@@ -82,7 +82,7 @@ logs: deps
 	@$(VM)/replay-logs $(or $(N),20) $(or $(SEED),1)
 
 debug: deps
-	@tests/check debug kcsan
+	@tests/check kunit debug kcsan
 
 bench: deps
 	@tests/bench/run $(BENCH)
@@ -131,7 +131,7 @@ help:
 # help:                       VM_ZNS=size=4G,zone=16M,cap=12M,open=14,active=14 (or none)
 # help:                       VM_CPUS=2 VM_MEM=2G VM_KERNEL=debug VM_DISK=IMAGE VM_ICOUNT=1 VM_REBOOT=1
 # help: Test
-# help:   make check        the tests up to logs but coverage and mutants, and those of the tool;
+# help:   make check        the tests up to logs but coverage, mutants, kunit, and those of the tool;
 # help:                       last line: N passed, N failed, N skipped
 # help:   make unit         unit tests of the kernel-free core, on the host
 # help:   make crash        power cuts of random schedules and planted bugs (N=1000000 SEED=)
@@ -153,8 +153,9 @@ help:
 # help:   make placement    our placement against others', in the simulator (SEEDS=N; half an hour)
 # help:                       PLOT=DIR: both also as pictures, SVG and PNG, in DIR
 # help: Other
-# help:   make debug        the guest tests on a kernel with KASAN, lockdep, fault injection ..., then
-# help:                       on one with KCSAN (hours); builds both first (VM_KERNEL=debug, =kcsan)
+# help:   make debug        make kunit, and the guest tests on a kernel with KASAN, lockdep, fault
+# help:                       injection ..., then on one with KCSAN (hours); builds them first
+# help:                       (VM_KERNEL=debug, =kcsan)
 # help:   make deps         install what build, try and check need on this host (asks first on a
 # help:                       terminal); fuzz, coverage and analyze do so for clang and the like
 # help:   make clean        remove build products (the guest and kernels stay cached in

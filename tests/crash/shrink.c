@@ -108,6 +108,6 @@ u64 shrink(struct failure *fail)
 		less = current;
 		less.small = !less.deep;
 		step(&less, fail, &requests);
-	} while (requests < most);
+	} while (requests < most && requests > 1);
 	return requests;
 }

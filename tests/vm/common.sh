@@ -25,6 +25,16 @@ with_lock() {
 	) 9>"$file"
 }
 
+# scratch BYTES NAME: prints a new folder for so much, in memory if there is 8 GiB more: a host's
+# disk may stand still for so long that a guest takes its drive for broken.
+scratch() {
+	local need=$(($1 + (8 << 30))) in=${TMPDIR:-/tmp}
+	[ ! -w /dev/shm ] || [ "$(df -B1 --output=avail /dev/shm | tail -1)" -le $need ] ||
+		! awk -v need=$need '/^MemAvailable/ { exit $2 * 1024 < need }' /proc/meminfo ||
+		in=/dev/shm
+	mktemp -d "$in/$2.XXXXXX"
+}
+
 # Short hash of the given files' contents, for cache keys; comments do not count
 # (but kconfig's "# CONFIG_" lines do).
 key_of() { sed '/^[ \t]*# [^C]/d; s/[ \t]*# [^C].*//' "$@" | sha256sum | cut -c1-12; }

@@ -27,7 +27,9 @@ try() {
 export LZ_TEST_CALM=1
 try NONE 3
 equal $status 0 "cuts without a bug: status"
-for bug in ${LZ_TEST_BUGS:-SHELL_NO_PREFLUSH SHELL_NO_FUA SHELL_FLUSH_AT_ONCE SHELL_FUA_IGNORED}; do
+# One of them, and seldom the same as the last time: "plants" has all that are in the shell.
+bugs=(SHELL_NO_PREFLUSH SHELL_NO_FUA SHELL_FLUSH_AT_ONCE SHELL_FUA_IGNORED)
+for bug in ${LZ_TEST_BUGS:-${bugs[RANDOM % 4]}}; do
 	try "$bug" 40
 	equal $status 1 "cuts with $bug: status"
 	# By what a lost write does, and not by a test that does not work.
