@@ -168,8 +168,8 @@ class Reader:
     def good_root(h, b):
         addr, seq, commit, write_seq = struct.unpack_from("<4Q", b, 64)
         flags, mapped = struct.unpack_from("<IQ", b, 100)
-        return (not h.count and not h.index and h.seq and addr <= NOWHERE and seq and
-                max(h.epoch, h.seq, seq, commit, write_seq) <= NUMBER_MAX and
+        return (not h.count and not h.index and min(h.epoch, h.seq, seq) > 0 and
+                addr <= NOWHERE and max(h.epoch, h.seq, seq, commit, write_seq) <= NUMBER_MAX and
                 flags <= 1 and mapped <= NOWHERE and
                 max(struct.unpack_from("<320Q", b, 112)) <= NOWHERE)
 

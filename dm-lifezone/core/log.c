@@ -208,7 +208,10 @@ static bool lz_addrs_ok(struct lz_judge *j, const char *field, const __le64 *e, 
 
 static bool lz_root_ok(struct lz_judge *j, const struct lz_root *r)
 {
-	return lz_most(j, "epoch", le64_to_cpu(r->h.epoch), LZ_NUMBER_MAX) &&
+	/* As a bound for what a root leads to, an epoch of 0 would be none. */
+	return lz_least(j, "epoch", le64_to_cpu(r->h.epoch), 1) &&
+	       lz_most(j, "epoch", le64_to_cpu(r->h.epoch), LZ_NUMBER_MAX) &&
+	       lz_least(j, "seq", le64_to_cpu(r->h.seq), 1) &&
 	       lz_most(j, "seq", le64_to_cpu(r->h.seq), LZ_NUMBER_MAX) &&
 	       lz_most(j, "journal_addr", le64_to_cpu(r->journal_addr), LZ_ADDR_MASK) &&
 	       lz_least(j, "journal_seq", le64_to_cpu(r->journal_seq), 1) &&

@@ -551,6 +551,32 @@ static void log_epoch_max(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, lz_valid(b, &w, why, sizeof(why)));
 }
 
+/* What is to be a bound for others: nobody says what a root's own are. */
+static void log_root_numbers(struct kunit *test)
+{
+	static const struct damage zero[] = {
+		{ ROOT, AT(lz_hdr, epoch), 8, 0,
+		  "root at block 77: epoch: got 0, wanted at least 1" },
+		{ ROOT, AT(lz_hdr, seq), 8, 0, "root at block 77: seq: got 0, wanted at least 1" },
+	};
+	union block *b = kunit_kzalloc(test, sizeof(*b), GFP_KERNEL);
+	struct lz_want w;
+	char why[160];
+	u32 i;
+
+	want(ROOT, &w);
+	w.epoch = 0;
+	w.seq = 0;
+	for (i = 0; i < ARRAY_SIZE(zero); i++) {
+		make(ROOT, b);
+		KUNIT_EXPECT_TRUE(test, lz_valid(b, &w, why, sizeof(why)));
+		set_field(b, &zero[i]);
+		reseal(b);
+		KUNIT_EXPECT_FALSE(test, lz_valid(b, &w, why, sizeof(why)));
+		KUNIT_EXPECT_STREQ(test, why, zero[i].why);
+	}
+}
+
 /* A damaged body: without a right checksum nothing of it is believed. */
 static void log_body_damage(struct kunit *test)
 {
@@ -716,6 +742,7 @@ static struct kunit_case log_cases[] = {
 	KUNIT_CASE(log_header_damage),
 	KUNIT_CASE(log_header_uuid),
 	KUNIT_CASE(log_epoch_max),
+	KUNIT_CASE(log_root_numbers),
 	KUNIT_CASE(log_body_damage),
 	KUNIT_CASE(log_body_limits),
 	KUNIT_CASE(log_rest_is_free),
