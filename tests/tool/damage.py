@@ -829,14 +829,15 @@ def at_random(tool, folder, seed, times):
 
 # --- with little memory ------------------------------------------------------------------------
 
-def little(tool, folder, pages_so):
+def little(tool, folder, pages_so, seed):
     """Repair says that there is not enough, or does what it does with more."""
+    r = random.Random(seed)
     path = next(p for p in reversed(images(folder)) if sound(tool, p) and Image(p).inner)
     for kind in ("leaf", "inner"):
-        short_of(tool, path, kind, pages_so)
+        short_of(tool, path, kind, pages_so, r)
 
 
-def short_of(tool, path, kind, pages_so):
+def short_of(tool, path, kind, pages_so, r):
     """With one such node damaged."""
     folder = os.path.dirname(path)
     to, whole, before = (os.path.join(folder, name) for name in ("damaged", "whole", "before"))
@@ -863,7 +864,7 @@ def short_of(tool, path, kind, pages_so):
     lost, there = json.loads(p.stdout)["lost_blocks"], contents(tool, whole)
     refused = repaired = 0
     fresh(to)
-    for first in range(1, asked + 1, 4):
+    for first in range(r.randrange(1, 9), asked + 1, 8):
         if written(to):
             fresh(to)
         p, _ = attempt(to, first)
@@ -885,7 +886,7 @@ def short_of(tool, path, kind, pages_so):
 
 if __name__ == "__main__":
     if sys.argv[1:2] == ["little"]:
-        sys.exit(little(*sys.argv[2:5]))
+        sys.exit(little(*sys.argv[2:6]))
     if sys.argv[1:2] == ["pool"]:
         sys.exit(pool(*sys.argv[2:6], int(sys.argv[6])) > 0)
     if sys.argv[1:2] == ["deep"]:

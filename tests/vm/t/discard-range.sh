@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 # proves: discards and write-zeroes of any range read as zeros, are counted exactly, survive a cut once flushed, and free zones
-# vm: VM_ZNS=size=160M,zone=4M,cap=3M,open=14,active=14
+# vm: VM_ZNS=size=256M,zone=4M,cap=3M,open=14,active=14
 # timeout: 180
 . tests/vm/lib.sh
 

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 # proves: the test drives are what tests ask for (null_blk, emulated ZNS), and clean
+# vm: VM_ZNS=size=1G,zone=16M,cap=12M,open=14,active=14
 . tests/vm/lib.sh
 
 dev=$(make_nullb size=256 zone_size=4 zone_capacity=3 zone_max_open=6 zone_max_active=6) || fail "no null_blk"
