@@ -131,8 +131,8 @@ help:
 # help:                       VM_ZNS=size=4G,zone=16M,cap=12M,open=14,active=14 (or none)
 # help:                       VM_CPUS=2 VM_MEM=2G VM_KERNEL=debug VM_DISK=IMAGE VM_ICOUNT=1 VM_REBOOT=1
 # help: Test
-# help:   make check        the tests up to logs but coverage, mutants, kunit, and those of the tool;
-# help:                       last line: N passed, N failed, N skipped
+# help:   make check        the tests up to logs without coverage, mutants and kunit, and with those
+# help:                       of the tool; last line: N passed, N failed, N skipped
 # help:   make unit         unit tests of the kernel-free core, on the host
 # help:   make crash        power cuts of random schedules and planted bugs (N=1000000 SEED=)
 # help:   make exhaust      every cut of every short sequence on the smallest drive

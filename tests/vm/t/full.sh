@@ -19,13 +19,12 @@ all_mapped() {
 }
 none_mapped() { [ "$(lz_status f mapped_blocks | cut -d/ -f1)" = 0 ]; }
 
-# Two of each policy, drawn unless said; with "0 1 2 3 4 5 6 7 8 9 10 11 12 15 30" all pairs.
-runs=${LZ_TEST_RUNS:-$(for of in '0 1 2 3' '4 5 6 7' '8 9 10 11' '12 15 30'; do
-	xargs -n 1 <<<"$of" | shuf -n 2
-done)}
+# Two of each policy, drawn; with "0 1 2 3 4 5 6 7 8 9 10 11 12 15 30" all pairs.
+draw() { shuf -n 2 -e "$@"; }
+runs=$(draw 0 1 2 3; draw 4 5 6 7; draw 8 9 10 11; draw 12 15 30)
 # Every value once; no other would show such a kernel anything new.
 ! slow_kernel || runs='1 5 9 14 30'
-for i in $runs; do
+for i in ${LZ_TEST_RUNS:-$runs}; do
 	# From 16 on once more, with the next value of finish.
 	p=$((i % 16 / 4)) f=$((i / 2 % 2 + i / 16)) g=$((i % 3))
 	opts="policy ${policies[p]} finish ${finishes[f]} gc_isolation ${isolations[g]}"
