@@ -115,7 +115,8 @@ TRACE_EVENT(lifezone_place, TP_PROTO(dev_t dev, const struct lz_trace *t),
 			     __field(u64, usable)
 			     __field(u8, reserve)
 			     __field(u8, held)
-			     __field(u8, closing)),
+			     __field(u8, closing)
+			     __field(u64, ended)),
 	    TP_fast_assign(__entry->dev = dev;
 			   __entry->zone = t->zone;
 			   __entry->class = t->class;
@@ -126,13 +127,15 @@ TRACE_EVENT(lifezone_place, TP_PROTO(dev_t dev, const struct lz_trace *t),
 			   __entry->usable = t->c;
 			   __entry->reserve = !!(t->d & LZ_PLACE_IS_RESERVE);
 			   __entry->held = !!(t->d & LZ_PLACE_IS_HELD);
-			   __entry->closing = !!(t->d & LZ_PLACE_IS_CLOSING);),
-	    TP_printk("%d,%d %s class %s -> %s zone %d (open %llu free %llu usable %llu%s%s%s)",
+			   __entry->closing = !!(t->d & LZ_PLACE_IS_CLOSING);
+			   __entry->ended = t->e;),
+	    TP_printk("%d,%d %s class %s -> %s zone %d (open %llu free %llu usable %llu%s%s%s "
+		      "ended %lld)",
 		      MAJOR(__entry->dev), MINOR(__entry->dev), __entry->gc ? "gc" : "user",
 		      lz_show_class(__entry->class), lz_show_verdict(__entry->verdict),
 		      (int)__entry->zone, __entry->open, __entry->free, __entry->usable,
 		      __entry->reserve ? " reserve" : "", __entry->held ? " held" : "",
-		      __entry->closing ? " closing" : "")
+		      __entry->closing ? " closing" : "", (long long)__entry->ended)
 );
 
 /* A zone that GC could clean. */
@@ -185,16 +188,18 @@ TRACE_EVENT(lifezone_reset, TP_PROTO(dev_t dev, const struct lz_trace *t),
 			     __field(u32, zone)
 			     __field(u8, class)
 			     __field(u8, state)
-			     __field(u8, due)),
+			     __field(u8, due)
+			     __field(u8, alone)),
 	    TP_fast_assign(__entry->dev = dev;
 			   __entry->zone = t->zone;
 			   __entry->class = t->class;
 			   __entry->state = t->old;
-			   __entry->due = t->new;),
-	    TP_printk("%d,%d zone %u class %s %s -> %s",
+			   __entry->due = t->new;
+			   __entry->alone = t->a;),
+	    TP_printk("%d,%d zone %u class %s %s -> %s%s",
 		      MAJOR(__entry->dev), MINOR(__entry->dev), __entry->zone,
 		      lz_show_class(__entry->class), lz_show_zone_state(__entry->state),
-		      __entry->due ? "due" : "left")
+		      __entry->due ? "due" : "left", __entry->alone ? " alone" : "")
 );
 
 /* A commit became durable. */

@@ -126,10 +126,12 @@ enum lz_trace_what {
 	LZ_TR_ZONE_STATE,	/* old, new: enum lz_zone_state; a: valid, b: generation */
 	LZ_TR_PLACE_ZONE,	/* old: 1 if GC's; a: room, b: valid, c: age (blocks) */
 	LZ_TR_PLACE,		/* new: enum lz_verdict; old: 1 if GC; a: open, b: free zones; */
-				/* c: of these, such data may open; d: LZ_PLACE_IS_... */
+				/* c: of these, such data may open; d: LZ_PLACE_IS_...; */
+				/* e: age of the last end of a run (blocks), or LZ_NEVER */
 	LZ_TR_VICTIM_ZONE,	/* a candidate: a: valid, b: age (blocks), c: s64 rate */
 	LZ_TR_VICTIM,		/* a: valid blocks, b: age (blocks), c: candidates, d: free zones */
-	LZ_TR_RESET,		/* without valid data: old: enum lz_zone_state; new: 1 if due */
+	LZ_TR_RESET,		/* without valid data: old: enum lz_zone_state; new: 1 if due; */
+				/* a: 1 if one of extreme data was left alone */
 	LZ_TR_COMMIT,		/* a: commit number, b: journal blocks */
 	LZ_TR_CHECKPOINT,	/* old: 0 begins, 1 ends; a: number, b: nodes written */
 };
@@ -145,6 +147,7 @@ enum lz_trace_what {
  * @b: second
  * @c: third
  * @d: fourth
+ * @e: fifth
  */
 struct lz_trace {
 	u8 what;
@@ -156,6 +159,7 @@ struct lz_trace {
 	u64 b;
 	u64 c;
 	u64 d;
+	u64 e;
 };
 
 #define LZ_PLACE_IS_RESERVE	0x1u	/* users keep out of GC's zones */

@@ -70,8 +70,8 @@ void lz_infer_discarded(struct lz *lz, u64 lba, u64 n)
 	/* Though nobody may want them now: nothing is known of what is not in use. */
 	struct lz_life *l = smp_load_acquire(&lz->life);
 
-	if (l)
-		lz_life_discard(l, lba, n);
+	if (l && lz_life_discard(l, lba, n))
+		lz_zones_ended(lz);
 }
 
 /* lz_infer_named - @n blocks from @lba on lie in @o's zone. Caller holds its lock. */
@@ -95,6 +95,14 @@ void lz_infer_closed(struct lz_zone *z, const struct lz_open *o)
 	z->rated = o->life.n;
 	if (z->rated)
 		z->mean = lz_life_mean(&o->life);
+}
+
+/* lz_infer_alone - are zones left alone once a run of extreme data has ended? */
+bool lz_infer_alone(struct lz *lz)
+{
+	struct lz_life *l = READ_ONCE(lz->o.policy) == LZ_POLICY_ADAPTIVE ? marks(lz) : NULL;
+
+	return l && READ_ONCE(l->alone);
 }
 
 /* lz_infer_zone_rate - the rate at which blocks of @z, last written @age ago, are written. */

@@ -34,6 +34,13 @@
  * not have long to live. For victims it is the time left that counts: from the rates by depth,
  * through which a block sinks steadily, follows how long one is to live on.
  *
+ * Where files are merged, as in a store of levels, those of a level that was just written are read
+ * next in some order, and what a merge wrote last may be what the next one reads first. That it has
+ * ended is seen by what it has read being discarded. So of what is written as EXTREME until some
+ * of that is discarded, a run, the first and the last block are looked at again a sixteenth of the
+ * device later. Where the last one is gone in a third of all cases or more, and three times as often
+ * as the first one, placement goes by that.
+ *
  * The estimate is that of survival analysis: events over exposure, in discrete cells
  * (D. R. Cox, Regression models and life-tables, 1972, for the principle). Counts that
  * fade exponentially are those of LRFU (D. Lee et al., IEEE Trans. Computers 50(12),
@@ -62,6 +69,10 @@
  */
 #define GROUP_TOP	(8 * 256 + 128)
 #define GROUP_SPAN	(11 * 256)
+
+#define RUN		1024u	/* @gone and @runs; they fade by 2^-5 with each run, */
+#define RUN_SHIFT	5
+#define RUN_PRIOR	(4 * RUN)	/* beside so many of which nothing was gone */
 
 /* Looked at in a row: what a cache line holds. */
 #define ROW		32u
@@ -324,6 +335,53 @@ static void note_gone(struct lz_life *l, u64 lba)
 		add(hint < before ? &l->sooner : &l->later, 1);
 }
 
+/* @n blocks from @lba on are written as EXTREME. */
+static void run_on(struct lz_life *l, u64 lba, u32 n)
+{
+	if (READ_ONCE(l->first) == LZ_LIFE_NO_BLOCK)
+		WRITE_ONCE(l->first, lba);
+	WRITE_ONCE(l->last, lba + n - 1);
+}
+
+/* @lba is discarded. Return: does that end a run? */
+static bool run_end(struct lz_life *l, u64 lba)
+{
+	u64 first = READ_ONCE(l->first);
+
+	if (first == LZ_LIFE_NO_BLOCK ||
+	    hint_of(READ_ONCE(l->mark[lba])) != LZ_CLASS_EXTREME - LZ_CLASS_SHORT)
+		return false;
+	WRITE_ONCE(l->first, LZ_LIFE_NO_BLOCK);
+	WRITE_ONCE(l->ended[0], first);
+	WRITE_ONCE(l->ended[1], READ_ONCE(l->last));
+	return true;
+}
+
+/* Looks again at the run that ended LZ_LIFE_RUNS calls ago; the one that ended since follows it. */
+static void runs_judge(struct lz_life *l)
+{
+	struct lz_life_run *r = &l->run[l->turn++ % LZ_LIFE_RUNS];
+	u32 i;
+
+	for (i = 0; r->known && i < 2; i++) {
+		bool gone = READ_ONCE(l->mark[i ? r->last : r->first]) != r->marks[i];
+
+		l->gone[i] += (gone ? RUN : 0) - (l->gone[i] >> RUN_SHIFT);
+	}
+	if (r->known)
+		l->runs += RUN - (l->runs >> RUN_SHIFT);
+	r->first = READ_ONCE(l->ended[0]);
+	r->last = READ_ONCE(l->ended[1]);
+	WRITE_ONCE(l->ended[0], LZ_LIFE_NO_BLOCK);
+	r->known = r->first < l->blocks && r->last < l->blocks && r->first != r->last;
+	if (r->known) {
+		r->marks[0] = READ_ONCE(l->mark[r->first]);
+		r->marks[1] = READ_ONCE(l->mark[r->last]);
+	}
+	WRITE_ONCE(l->alone, 3 * l->gone[1] >= l->runs + RUN_PRIOR &&
+			     l->gone[1] >= 3 * l->gone[0]);
+}
+
 /*
  * Are hints given to files, rather than to each block? Blocks of a file are side by side. Those
  * that are agree then in half of what chance leaves, at least (the kappa of J. Cohen, A coefficient
@@ -378,6 +436,7 @@ void lz_life_measure(struct lz_life *l)
 	u32 i, j;
 
 	WRITE_ONCE(l->due, atomic64_read(&l->clock) + max_t(u64, l->blocks >> PERIOD_SHIFT, 1024));
+	runs_judge(l);
 	/* A device being filled says nothing else. */
 	if (!add_up(l->written, 0, LZ_LIFE_BINS, 0, LZ_LIFE_COLUMNS)) {
 		WRITE_ONCE(l->trusted, of_files(l));
@@ -506,6 +565,8 @@ bool lz_life_write(struct lz_life *l, u64 lba, u32 n, u8 class)
 	note_gone(l, lba);
 	if (lz_ordered(class))
 		note_beside(l, lba, n, class);
+	if (class == LZ_CLASS_EXTREME)
+		run_on(l, lba, n);
 	for (i = 0; i < n; i++) {
 		mark = READ_ONCE(l->mark[lba + i]);
 		/* What was written together is most often alike. */
@@ -528,10 +589,13 @@ bool lz_life_write(struct lz_life *l, u64 lba, u32 n, u8 class)
  * @l: all blocks
  * @lba: the first
  * @n: how many
+ *
+ * Return: has a run of what was written as EXTREME ended with that?
  */
-void lz_life_discard(struct lz_life *l, u64 lba, u64 n)
+bool lz_life_discard(struct lz_life *l, u64 lba, u64 n)
 {
 	u64 step = max_t(u64, div_u64(n, DISCARDED), 1), i;
+	bool ended = run_end(l, lba);
 	struct ticks t = now(l);
 
 	note_gone(l, lba);
@@ -542,6 +606,7 @@ void lz_life_discard(struct lz_life *l, u64 lba, u64 n)
 			count(l->written, depths(t, mark), min(step, n - i));
 	}
 	memset(&l->mark[lba], 0, n * sizeof(*l->mark));
+	return ended;
 }
 
 /**
@@ -720,6 +785,8 @@ int lz_life_init(struct lz_life *l, u64 blocks)
 	l->blocks = blocks;
 	/* Until it is known better. */
 	l->trusted = true;
+	l->first = LZ_LIFE_NO_BLOCK;
+	l->ended[0] = LZ_LIFE_NO_BLOCK;
 	l->mark = lz_zalloc_blocks(DIV_ROUND_UP(blocks * sizeof(*l->mark), LZ_BLOCK_SIZE));
 	if (!l->mark)
 		return -ENOMEM;

@@ -13,6 +13,22 @@
 #define LZ_LIFE_HINTS	(LZ_LIFE_ONCE - 1)
 #define LZ_LIFE_COLUMNS	(LZ_LIFE_BINS + LZ_LIFE_ONCE)
 #define LZ_LIFE_SUB_SHIFT	3	/* a bin is 2^3 ticks */
+#define LZ_LIFE_RUNS	4u	/* wait to be looked at again */
+#define LZ_LIFE_NO_BLOCK	(~0ull)
+
+/**
+ * struct lz_life_run - the ends of what was written as EXTREME until some of that was discarded
+ * @first: block written first
+ * @last: and last
+ * @marks: of both, when rates were measured next
+ * @known: there was such a run
+ */
+struct lz_life_run {
+	u64 first;
+	u64 last;
+	u16 marks[2];
+	bool known;
+};
 
 /**
  * struct lz_life - what is known of all blocks
@@ -36,6 +52,14 @@
  *	like @seen
  * @later: and a shorter one
  * @trusted: rates differ by hint, or may do
+ * @first: block written first as EXTREME since one such was discarded, or LZ_LIFE_NO_BLOCK
+ * @last: and last
+ * @ended: the same of the run before that, until it is in @run
+ * @run: the last run that ended before each of the latest times that rates were measured
+ * @turn: place of the next, modulo LZ_LIFE_RUNS
+ * @runs: runs that were looked at again, in 1024ths, old ones fading
+ * @gone: of these, those whose first block was gone, and those whose last one was
+ * @alone: what is written last goes first
  */
 struct lz_life {
 	u64 blocks;
@@ -54,6 +78,14 @@ struct lz_life {
 	u64 sooner;
 	u64 later;
 	bool trusted;
+	u64 first;
+	u64 last;
+	u64 ended[2];
+	struct lz_life_run run[LZ_LIFE_RUNS];
+	u32 turn;
+	u32 runs;
+	u32 gone[2];
+	bool alone;
 };
 
 /**
@@ -87,7 +119,7 @@ void lz_life_exit(struct lz_life *l);
 int lz_life_ask(const struct lz_life *l, u64 lba, u32 n, u8 class);
 u64 lz_life_swept(const struct lz_life *l, u64 clock);
 bool lz_life_write(struct lz_life *l, u64 lba, u32 n, u8 class);
-void lz_life_discard(struct lz_life *l, u64 lba, u64 n);
+bool lz_life_discard(struct lz_life *l, u64 lba, u64 n);
 void lz_life_measure(struct lz_life *l);
 
 /* Is lz_life_measure() to be called? */

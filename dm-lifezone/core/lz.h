@@ -655,7 +655,7 @@ struct lz {
 	struct lz_zone *zone;
 	struct lz_open *open;
 
-	spinlock_t place_lock;			/* down to cand_zone */
+	spinlock_t place_lock;			/* down to ended */
 	struct lz_zone *cur[2][LZ_NR_ZONE_CLASSES]; /* [gc][class]; read without the lock */
 	u32 nr_open;				/* open slots taken */
 	u32 nr_free;				/* zones on free_list */
@@ -664,6 +664,7 @@ struct lz {
 	struct list_head free_list;
 	struct lz_place_zone cand[LZ_BUDGET_MAX]; /* of one placement: the stack is deep as it is */
 	u32 cand_zone[LZ_BUDGET_MAX];		/* and their numbers */
+	u64 ended;				/* when a run of extreme data did; 0: never */
 
 	spinlock_t list_lock;			/* down to nr_zrec */
 	struct list_head done_list;
@@ -812,6 +813,7 @@ void lz_infer_discarded(struct lz *lz, u64 lba, u64 n);
 void lz_infer_named(struct lz *lz, struct lz_open *o, u64 lba, u32 n);
 void lz_infer_emptied(struct lz_open *o);
 void lz_infer_closed(struct lz_zone *z, const struct lz_open *o);
+bool lz_infer_alone(struct lz *lz);
 int lz_infer_zone_rate(struct lz *lz, const struct lz_zone *z, u64 age);
 void lz_infer_step(struct lz *lz);
 
@@ -848,6 +850,7 @@ void lz_zone_aside(struct lz *lz, struct lz_zone *z, int error);
 bool lz_zone_landed(struct lz *lz, const struct lz_write *w, u64 addr);
 u32 lz_zones_lost(const struct lz *lz);
 void lz_zones_uncur(struct lz *lz, const struct lz_zone *z);
+void lz_zones_ended(struct lz *lz);
 void lz_zones_part(struct lz *lz);
 struct lz_open *lz_open_slot(struct lz *lz, struct lz_zone *z, bool gc);
 void lz_open_release(struct lz *lz, struct lz_zone *z);

@@ -7,7 +7,7 @@
  * and rank 0 means that the policy would rather open a new zone. What is left
  * for code is the order of the attempts, the same for all policies:
  *
- *   1. an open zone that the policy ranks
+ *   1. an open zone that the policy ranks, but not one that is left alone, if there is another way
  *   2. a zone to adopt: an empty one, or, for a group, an idle one; else a new zone
  *   3. the budget is spent: an open zone that the policy admits only now
  *   4. finish=mismatch, user data: finish the cheapest zone, and open a new one;
@@ -48,6 +48,11 @@
  * apart of GC output and user data: that it has survived is part of what was measured. A
  * group may have lost all it had to others; before a new zone is opened for one, the
  * zone of such a group is adopted.
+ *
+ * Zones left alone. What a merge of files wrote last may be what the next one reads first
+ * (core/life.c): it is gone soon, and what is put behind it in its zone stays, in a zone with a
+ * hole. Where that is so, and a merge has ended since an extreme zone was written, extreme data
+ * takes another, until so many wait that the oldest has lost what it will. Some are emptied whole.
  *
  * Empty zones. With reset=adaptive an open zone that has lost all it held is left to be
  * filled: by data of its own class, or of one that does not live as long, which adopts it rather
@@ -181,6 +186,9 @@ static const u8 lz_like_group[LZ_NR_CLASSES] = {
 
 #define LZ_NO_ZONE		(~0u)
 
+/* So many zones are left alone at a time. */
+#define LZ_ALONE_MAX		4u
+
 /*
  * The ZN540: 3.41 us to write a block, 2.74 us to read it, 3.29 us to pad it, and 2.57 ms for
  * a finish (K. Doekemeijer et al., Performance Characterization of NVMe Flash Devices with
@@ -249,10 +257,27 @@ static unsigned int lz_find_ranked(const struct lz_place_in *in, const u8 *rank,
 	for (i = 0; i < in->n; i++) {
 		const struct lz_place_zone *z = &in->zones[i];
 
-		if (lz_may_use(in, z) && (mix || z->gc == in->gc))
+		if (lz_may_use(in, z) && (mix || z->gc == in->gc) && !z->alone)
 			lz_best_add(&best, i, rank[lz_relate(in->class, z->class)], z->room);
 	}
 	return best.idx;
+}
+
+/* The zone that is left alone longest, if there are so many that one is to be filled. */
+static unsigned int lz_find_alone(const struct lz_place_in *in)
+{
+	unsigned int i, oldest = LZ_NO_ZONE, n = 0;
+
+	for (i = 0; i < in->n; i++) {
+		const struct lz_place_zone *z = &in->zones[i];
+
+		if (!z->alone || !z->room || z->class != in->class)
+			continue;
+		n++;
+		if (oldest == LZ_NO_ZONE || z->age > in->zones[oldest].age)
+			oldest = i;
+	}
+	return n >= LZ_ALONE_MAX || !in->can_open ? oldest : LZ_NO_ZONE;
 }
 
 static unsigned int lz_find_near(const struct lz_place_in *in, bool mixed)
@@ -397,6 +422,8 @@ void lz_place(const struct lz_place_in *in, struct lz_place_out *out)
 	mixed = lz_is_group(in->class) && split == SPLIT_NEVER;
 
 	idx = lz_find_ranked(in, rule->rank, split == SPLIT_NEVER);
+	if (idx == LZ_NO_ZONE && !in->gc)
+		idx = lz_find_alone(in);
 	if (idx != LZ_NO_ZONE) {
 		lz_use(out, idx, false);
 		return;

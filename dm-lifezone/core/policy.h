@@ -129,6 +129,7 @@ extern const struct lz_cost lz_cost_default;
  * @gc: opened for GC output
  * @idle: nothing has been written to it for long
  * @empty: all that was written to it is gone, and others may have it
+ * @alone: what was written last is likely to go soon, so it is left alone
  * @room: blocks that may still be reserved (blocks)
  * @age: written to the device since it was last written (blocks)
  */
@@ -137,6 +138,7 @@ struct lz_place_zone {
 	bool gc;
 	bool idle;
 	bool empty;
+	bool alone;
 	u32 room;
 	u64 age;
 };
@@ -199,6 +201,17 @@ void lz_place(const struct lz_place_in *in, struct lz_place_out *out);
 static inline bool lz_idle(u64 age, u64 blocks)
 {
 	return age > blocks / 32;
+}
+
+#define LZ_NEVER	(~0ull)
+
+/*
+ * Is an open zone left alone, last written @age blocks ago? @ended: so long ago a run ended of
+ * EXTREME data, of which what is written last goes first; LZ_NEVER: none did.
+ */
+static inline bool lz_alone(u8 class, bool gc, u64 age, u64 ended)
+{
+	return class == LZ_CLASS_EXTREME && !gc && age >= ended;
 }
 
 /* The rule that LZ_VICTIM_AUTO stands for. */
@@ -277,8 +290,15 @@ bool lz_trim_due(const struct lz_trim_in *in);
 
 /*
  * lz_reset_due - a zone without valid data: reset it now? Eager: always. Lazy
- * (LZR): a zone of lifetime SHORT only once it is also full. Adaptive: any.
+ * (LZR): a zone of lifetime SHORT only once it is also full. Adaptive: any, but
+ * those of EXTREME at once that were left @alone, see lz_reset_alone().
  */
-bool lz_reset_due(enum lz_reset how, u8 class, bool full);
+bool lz_reset_due(enum lz_reset how, u8 class, bool full, bool alone);
+
+/* Of @cap blocks of a zone so many are @written: is it worth an erase not to fill it up? */
+static inline bool lz_reset_alone(u32 written, u32 cap)
+{
+	return 16 * (u64)written >= cap;
+}
 
 #endif /* LIFEZONE_POLICY_H */

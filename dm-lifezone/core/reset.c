@@ -13,9 +13,10 @@
 /* Is @z, which holds nothing valid, to be reset? */
 static bool decide(struct lz *lz, const struct lz_zone *z, bool full)
 {
-	bool yes = lz_reset_due(lz->o.reset, z->class, full);
+	bool alone = lz_infer_alone(lz) && lz_reset_alone(z->resv, lz->g.zone_cap);
+	bool yes = lz_reset_due(lz->o.reset, z->class, full, alone);
 
-	lz_trace(lz, LZ_TR_RESET, lz_zone_nr(lz, z), z->class, z->state, yes, 0, 0);
+	lz_trace(lz, LZ_TR_RESET, lz_zone_nr(lz, z), z->class, z->state, yes, alone, 0);
 	return yes;
 }
 

@@ -185,6 +185,18 @@ void lz_zones_part(struct lz *lz)
 	spin_unlock_irqrestore(&lz->place_lock, flags);
 }
 
+/* lz_zones_ended - a run of extreme data has ended: what comes next asks placement again. */
+void lz_zones_ended(struct lz *lz)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&lz->place_lock, flags);
+	lz->ended = atomic64_read(&lz->write_seq);
+	if (lz_infer_alone(lz))
+		WRITE_ONCE(lz->cur[0][LZ_CLASS_EXTREME], NULL);
+	spin_unlock_irqrestore(&lz->place_lock, flags);
+}
+
 static struct lz_zone *open_new(struct lz *lz, u8 class, bool gc)
 {
 	struct lz_zone *z = lz_zone_take_free(lz, false);
@@ -228,15 +240,18 @@ static bool is_empty(const struct lz *lz, const struct lz_zone *z, u32 used)
 	return lz->o.reset == LZ_RESET_ADAPTIVE && z->done && !used;
 }
 
-/* @z as placement sees it. Caller holds z->lock. */
-static void look_at(struct lz *lz, const struct lz_zone *z, bool traced, struct lz_place_zone *seen)
+/* @z as placement sees it; a run ended @ended ago. Caller holds z->lock. */
+static void look_at(struct lz *lz, const struct lz_zone *z, u64 ended, bool traced,
+		    struct lz_place_zone *seen)
 {
 	u32 used = in_use(z);
 	u64 age = age_of(lz, z);
 
 	*seen = (struct lz_place_zone){
-		z->class, z->open->gc, lz_idle(age, lz->si.logical_blocks),
-		is_empty(lz, z, used), lz_zone_room(lz, z), age,
+		.class = z->class, .gc = z->open->gc,
+		.idle = lz_idle(age, lz->si.logical_blocks), .empty = is_empty(lz, z, used),
+		.alone = lz_alone(z->class, z->open->gc, age, ended),
+		.room = lz_zone_room(lz, z), .age = age,
 	};
 	if (traced && seen->room)
 		lz_trace_event(lz, &(struct lz_trace){
@@ -269,10 +284,13 @@ static int place(struct lz *lz, u8 class, bool gc)
 	struct lz_place_out out = {};
 	unsigned long flags;
 	bool traced = lz_traced(lz, LZ_TR_PLACE_ZONE), spent, held;
+	u64 ended = LZ_NEVER;
 	int err = 0;
 	u32 i, usable;
 
 	spin_lock_irqsave(&lz->place_lock, flags);
+	if (lz->ended && lz_infer_alone(lz))
+		ended = atomic64_read(&lz->write_seq) - lz->ended;
 	in.policy = lz->o.policy;
 	in.finish = lz->o.finish;
 	in.isolation = lz->o.isolation;
@@ -281,7 +299,7 @@ static int place(struct lz *lz, u8 class, bool gc)
 			continue;
 		z = &lz->zone[lz->open[i].zone];
 		spin_lock(&z->lock);
-		look_at(lz, z, traced, &lz->cand[in.n]);
+		look_at(lz, z, ended, traced, &lz->cand[in.n]);
 		/* What is read meanwhile may keep one from its reset for long. */
 		in.closing |= z->closing && !z->failed && !z->draining &&
 			      !READ_ONCE(lz->open[i].slow);
@@ -337,6 +355,7 @@ static int place(struct lz *lz, u8 class, bool gc)
 		.old = gc, .new = out.verdict, .a = in.n, .b = lz->nr_free, .c = usable,
 		.d = (in.reserve ? LZ_PLACE_IS_RESERVE : 0) | (held ? LZ_PLACE_IS_HELD : 0) |
 			(in.closing ? LZ_PLACE_IS_CLOSING : 0),
+		.e = ended,
 	});
 out:
 	spin_unlock_irqrestore(&lz->place_lock, flags);

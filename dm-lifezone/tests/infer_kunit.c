@@ -328,6 +328,38 @@ static void infer_zone_rates(struct kunit *test)
 			lz_infer_zone_rate(r->lz, z, 1000));
 }
 
+/* Where what is written last goes first, a zone is left alone once a run has ended; else not. */
+static void infer_alone(struct kunit *test)
+{
+	struct ram *r = device(test, LZ_POLICY_ADAPTIVE, 14);
+	struct lz_zone *z;
+	u32 lba, n;
+
+	KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_EXTREME, 0, 4), 0);
+	z = zone_of(r, 0);
+	KUNIT_ASSERT_EQ(test, ram_discard(r, 0, 1), 0);
+	KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_EXTREME, 4, 1), 0);
+	KUNIT_EXPECT_PTR_EQ(test, zone_of(r, 4), z);
+	KUNIT_EXPECT_FALSE(test, lz_infer_alone(r->lz));
+	r->lz->life->alone = true;
+	/* Each run ends in a zone of its own, until four wait. */
+	for (n = 1, lba = 4; n < 6; n++, lba++) {
+		KUNIT_ASSERT_EQ(test, ram_discard(r, lba, 1), 0);
+		KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_EXTREME, lba + 1, 1), 0);
+		KUNIT_EXPECT_EQ(test, r->lz->nr_open, min(n + 1, 4u));
+		if (n == 4)
+			KUNIT_EXPECT_PTR_EQ(test, zone_of(r, lba + 1), z);
+		KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_EXTREME, lba + 1, 1), 0);
+	}
+	/* Other policies leave none alone, whatever was measured. */
+	r->o.policy = LZ_POLICY_SLA;
+	lz_set_options(r->lz, &r->o);
+	KUNIT_EXPECT_FALSE(test, lz_infer_alone(r->lz));
+	ram_verify(r);
+	KUNIT_ASSERT_EQ(test, ram_flush(r), 0);
+	ram_survive(r);
+}
+
 static struct kunit_case infer_cases[] = {
 	KUNIT_CASE_SLOW(infer_apart),
 	KUNIT_CASE(infer_hints),
@@ -336,6 +368,7 @@ static struct kunit_case infer_cases[] = {
 	KUNIT_CASE(infer_requests),
 	KUNIT_CASE(infer_reload),
 	KUNIT_CASE(infer_live),
+	KUNIT_CASE(infer_alone),
 	KUNIT_CASE(infer_discards),
 	KUNIT_CASE(infer_discarded_unasked),
 	KUNIT_CASE(infer_zone_rates),

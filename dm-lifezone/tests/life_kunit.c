@@ -400,6 +400,69 @@ static void life_time_left_unhinted(struct kunit *test)
 	KUNIT_EXPECT_GT(test, zone_rate(l, &old), zone_rate(l, &young) + OCTAVE);
 }
 
+/*
+ * Merges of files of 100 blocks, all extreme: each writes four, and then discards four of @live
+ * that there are: the oldest, or, with @last_first, for one of these what the last merge wrote last.
+ */
+static void merges(struct lz_life *l, u32 live, bool last_first, u32 writes)
+{
+	u32 file[BLOCKS / 100], i, j;
+
+	lz_life_discard(l, 0, BLOCKS);
+	for (i = 0; i < ARRAY_SIZE(file); i++)
+		file[i] = i;
+	/* The first @live are in use, the oldest first, and free ones follow. */
+	for (; writes > 400; writes -= 400) {
+		for (i = live; i < live + 4; i++)
+			for (j = 0; j < 100; j += 25)
+				write_as(l, file[i] * 100 + j, 25, LZ_CLASS_EXTREME);
+		for (i = 0; i < 4; i++) {
+			u32 gone = i || !last_first ? 0 : live - 1, f = file[gone];
+
+			lz_life_discard(l, f * 100, 100);
+			memmove(&file[gone], &file[gone + 1],
+				(ARRAY_SIZE(file) - 1 - gone) * sizeof(file[0]));
+			file[ARRAY_SIZE(file) - 1] = f;
+		}
+	}
+}
+
+/* Whether what is written last goes first is measured; until then it is not so. */
+static void life_last_first(struct kunit *test)
+{
+	struct lz_life *l = life(test);
+
+	KUNIT_EXPECT_FALSE(test, l->alone);
+	merges(l, 80, true, BLOCKS / 2);
+	KUNIT_EXPECT_FALSE(test, l->alone);
+	merges(l, 80, true, 20 * BLOCKS);
+	KUNIT_EXPECT_TRUE(test, l->alone);
+	merges(l, 80, false, 20 * BLOCKS);
+	KUNIT_EXPECT_FALSE(test, l->alone);
+	/* Of what lives so short all is gone. */
+	merges(l, 8, false, 20 * BLOCKS);
+	KUNIT_EXPECT_GT(test, 10 * l->gone[1], 9 * l->runs);
+	KUNIT_EXPECT_FALSE(test, l->alone);
+}
+
+/* What ends a run: a discard of extreme data, where some was written since the last one. */
+static void life_runs(struct kunit *test)
+{
+	struct lz_life *l = life(test);
+
+	lz_life_write(l, 0, 10, LZ_CLASS_LONG);
+	lz_life_write(l, 20, 10, LZ_CLASS_EXTREME);
+	lz_life_write(l, 40, 10, LZ_CLASS_EXTREME);
+	KUNIT_EXPECT_FALSE(test, lz_life_discard(l, 0, 10));
+	KUNIT_EXPECT_FALSE(test, lz_life_discard(l, 100, 10));
+	KUNIT_EXPECT_TRUE(test, lz_life_discard(l, 20, 10));
+	KUNIT_EXPECT_FALSE(test, lz_life_discard(l, 45, 1));
+	KUNIT_EXPECT_EQ(test, l->ended[0], 20ull);
+	KUNIT_EXPECT_EQ(test, l->ended[1], 49ull);
+	lz_life_write(l, 60, 10, LZ_CLASS_EXTREME);
+	KUNIT_EXPECT_TRUE(test, lz_life_discard(l, 40, 5));
+}
+
 static u64 mdc(u32 valid, u32 cap, int rate)
 {
 	return lz_victim_score(LZ_VICTIM_MDC, valid, cap, 1, rate);
@@ -532,6 +595,8 @@ static struct kunit_case life_cases[] = {
 	KUNIT_CASE(life_short_alone),
 	KUNIT_CASE(life_time_left),
 	KUNIT_CASE(life_time_left_unhinted),
+	KUNIT_CASE(life_last_first),
+	KUNIT_CASE(life_runs),
 	KUNIT_CASE(life_groups),
 	KUNIT_CASE(life_group_numbers),
 	KUNIT_CASE(life_victims),

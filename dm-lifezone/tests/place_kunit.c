@@ -9,8 +9,8 @@
  *
  * Open zones are written as words of letters: the class (- not set, N none,
  * S short, M medium, L long, E extreme, F file-system metadata, a to k the groups), "g" if it was
- * opened for GC, "i" if nothing comes to it any more, "e" if it is empty, and the room in blocks
- * if it is not 100.
+ * opened for GC, "i" if nothing comes to it any more, "e" if it is empty, "a" if it is left alone
+ * (the first of them for longest), and the room in blocks if it is not 100.
  */
 #include "../core/policy.h"
 #include "unit.h"
@@ -309,6 +309,23 @@ static const struct row rows[] = {
 	  "cg dgi h", FALL, 2 },
 	{ "wla: a group's zone is any other", WLA, USER, PERS, NEVER, '-', SPENT, "a i", FALL, 1 },
 
+	/* --- zones left alone, as what was written last goes first --- */
+	{ "alone: rather a new one", ADAPT, USER, PERS, NEVER, 'E', OPEN, "Ea Ea Ea", NEW, 0 },
+	{ "alone: rather one that is not", ADAPT, USER, PERS, NEVER, 'E', OPEN,
+	  "Ea1 Ea Ea Ea E", USE, 4 },
+	{ "alone: the oldest of four", ADAPT, USER, PERS, NEVER, 'E', OPEN,
+	  "L Ea Ea1 Ea Ea", USE, 1 },
+	{ "alone: one with room", ADAPT, USER, PERS, NEVER, 'E', OPEN, "Ea0 Ea Ea Ea Ea", USE, 1 },
+	{ "alone: full ones do not count", ADAPT, USER, PERS, NEVER, 'E', OPEN,
+	  "Ea0 Ea Ea Ea", NEW, 0 },
+	{ "alone: adopted, if empty", ADAPT, USER, PERS, NEVER, 'E', OPEN, "Ea Ee", USE, 1 },
+	{ "alone: if no zone may be opened", ADAPT, USER, PERS, NEVER, 'E', SPENT, "L Ea Ea", USE, 1 },
+	{ "alone: rather than wait", ADAPT, USER, PERS, NEVER, 'E', CLOSING, "L Ea", USE, 1 },
+	{ "alone: nothing to others", ADAPT, USER, PERS, NEVER, 'L', OPEN, "Ea Ea Ea Ea", NEW, 0 },
+	{ "alone: nor to what GC moves", ADAPT, GC, PERS, NEVER, 'E', OPEN,
+	  "Ea Ea Ea Ea", NEW, 0 },
+	{ "alone: a fallback as ever", ADAPT, USER, PERS, NEVER, 'L', SPENT, "S Ea", FALL, 1 },
+
 	/* --- the reserve: users keep out of GC's zones, by whatever way --- */
 	{ "reserve: not by class", WLA, USER, PERS, NEVER, 'M', RESERVE, "Mg", WAIT, 0 },
 	{ "reserve: not by the policy", ZENFS, USER, PERS, NEVER, 'M', RESERVE, "Lg", WAIT, 0 },
@@ -347,9 +364,10 @@ static unsigned int parse_zones(const char *s, struct lz_place_zone *z)
 			s++;
 		z[n].idle = *s == 'i';
 		z[n].empty = *s == 'e';
-		if (z[n].idle || z[n].empty)
+		z[n].alone = *s == 'a';
+		if (z[n].idle || z[n].empty || z[n].alone)
 			s++;
-		z[n].age = z[n].idle ? OLD : 0;
+		z[n].age = z[n].idle || z[n].alone ? OLD - n : 0;
 		z[n].room = *s && *s != ' ' ? 0 : 100;
 		while (*s && *s != ' ')
 			z[n].room = z[n].room * 10 + (*s++ - '0');
@@ -398,7 +416,8 @@ static void check_decision(struct kunit *test, const struct lz_place_in *in)
 
 	switch (out.verdict) {
 	case LZ_PLACE_USE:
-		ok = out.idx < in->n && in->zones[out.idx].room;
+		ok = out.idx < in->n && in->zones[out.idx].room &&
+		     (!in->zones[out.idx].alone || !in->can_open);
 		break;
 	case LZ_PLACE_FINISH:
 		ok = out.idx < in->n && in->zones[out.idx].room && in->budget_spent &&
@@ -470,6 +489,7 @@ static void place_every_input(struct kunit *test)
 				z[i].idle = v % 4 == 2;
 				z[i].age = z[i].idle ? OLD : 0;
 				z[i].empty = v % 4 == 3;
+				z[i].alone = z[i].idle && z[i].class == LZ_CLASS_EXTREME;
 				v /= 4;
 				z[i].room = rooms[v % ARRAY_SIZE(rooms)];
 				v /= ARRAY_SIZE(rooms);

@@ -9,8 +9,8 @@ static void reclaim_eager(struct kunit *test)
 	u8 c;
 
 	for (c = 0; c < LZ_NR_CLASSES; c++) {
-		KUNIT_EXPECT_TRUE(test, lz_reset_due(LZ_RESET_EAGER, c, false));
-		KUNIT_EXPECT_TRUE(test, lz_reset_due(LZ_RESET_EAGER, c, true));
+		KUNIT_EXPECT_TRUE(test, lz_reset_due(LZ_RESET_EAGER, c, false, false));
+		KUNIT_EXPECT_TRUE(test, lz_reset_due(LZ_RESET_EAGER, c, true, false));
 	}
 }
 
@@ -20,8 +20,8 @@ static void reclaim_lazy(struct kunit *test)
 	u8 c;
 
 	for (c = 0; c < LZ_NR_CLASSES; c++) {
-		KUNIT_EXPECT_EQ(test, lz_reset_due(LZ_RESET_LAZY, c, false), c != LZ_CLASS_SHORT);
-		KUNIT_EXPECT_TRUE(test, lz_reset_due(LZ_RESET_LAZY, c, true));
+		KUNIT_EXPECT_EQ(test, lz_reset_due(LZ_RESET_LAZY, c, false, false), c != LZ_CLASS_SHORT);
+		KUNIT_EXPECT_TRUE(test, lz_reset_due(LZ_RESET_LAZY, c, true, false));
 	}
 }
 
@@ -31,15 +31,31 @@ static void reclaim_adaptive(struct kunit *test)
 	u8 c;
 
 	for (c = 0; c < LZ_NR_ZONE_CLASSES; c++) {
-		KUNIT_EXPECT_FALSE(test, lz_reset_due(LZ_RESET_ADAPTIVE, c, false));
-		KUNIT_EXPECT_TRUE(test, lz_reset_due(LZ_RESET_ADAPTIVE, c, true));
+		KUNIT_EXPECT_FALSE(test, lz_reset_due(LZ_RESET_ADAPTIVE, c, false, false));
+		KUNIT_EXPECT_TRUE(test, lz_reset_due(LZ_RESET_ADAPTIVE, c, true, false));
 	}
+}
+
+/* Zones of extreme data that are left alone are not to be filled, nor held back when empty. */
+static void reclaim_alone(struct kunit *test)
+{
+	u8 how, c;
+
+	for (c = 0; c < LZ_NR_ZONE_CLASSES; c++)
+		KUNIT_EXPECT_EQ(test, lz_reset_due(LZ_RESET_ADAPTIVE, c, false, true),
+				c == LZ_CLASS_EXTREME);
+	for (how = 0; how < LZ_NR_RESETS; how++)
+		KUNIT_EXPECT_EQ(test, lz_reset_due(how, LZ_CLASS_SHORT, false, true),
+				how == LZ_RESET_EAGER);
+	KUNIT_EXPECT_FALSE(test, lz_reset_alone(15, 256));
+	KUNIT_EXPECT_TRUE(test, lz_reset_alone(16, 256));
 }
 
 static struct kunit_case reclaim_cases[] = {
 	KUNIT_CASE(reclaim_eager),
 	KUNIT_CASE(reclaim_lazy),
 	KUNIT_CASE(reclaim_adaptive),
+	KUNIT_CASE(reclaim_alone),
 	{}
 };
 

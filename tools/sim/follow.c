@@ -257,6 +257,8 @@ static bool on_place(struct follow *f, const char *text)
 	unsigned long long open, free, usable;
 	char who[8], class[16], verdict[8];
 	int zone, v, at = 0;
+	const char *said;
+	long long ended;
 	bool gc;
 
 	if (sscanf(text, "%7s class %15s -> %7s zone %d (open %llu free %llu usable %llu%n", who,
@@ -272,6 +274,12 @@ static bool on_place(struct follow *f, const char *text)
 	f->s.no_victim = !strstr(text + at, " reserve");
 	f->s.held = strstr(text + at, " held");
 	f->s.closing = strstr(text + at, " closing");
+	said = strstr(text + at, " ended ");
+	if (!said)
+		return false;
+	ended = strtoll(said + strlen(" ended "), NULL, 10);
+	f->s.alone = ended >= 0;
+	f->s.ended = CLOCK - ended;
 	if (see_open(f, open))
 		compare_place(f, stream_of(class_of(class), gc), v, zone);
 	if (v != LZ_PLACE_NEW)
@@ -336,13 +344,17 @@ static bool on_reset(struct follow *f, const char *text)
 {
 	char class[16], state[8], what[8];
 	bool due, ours;
+	int at = 0;
 	u32 zone;
 
-	if (sscanf(text, "zone %u class %15s %7s -> %7s", &zone, class, state, what) != 4 ||
+	if (sscanf(text, "zone %u class %15s %7s -> %7s%n", &zone, class, state, what, &at) != 4 ||
 	    zone >= f->s.setup.zones || class_of(class) < 0)
 		return false;
 	zone_is(f, zone, *state == 'o' ? SIM_OPEN : SIM_FULL, class_of(class));
 	due = !strcmp(what, "due");
+	/* How much was written to it is not shown, but whether that is enough. */
+	f->s.alone = strstr(text + at, " alone");
+	f->s.z[zone].wp = f->s.setup.cap;
 	/* A full one is erased at once. */
 	ours = f->s.z[zone].state == SIM_FULL || sim_reset_due(&f->s, zone);
 	f->n->resets++;

@@ -24,6 +24,12 @@ struct sim_life {
 	bool *rated;
 };
 
+/* Zones of extreme data, once a run of it has ended? */
+static bool leaves_alone(const struct sim *s)
+{
+	return s->setup.o.policy == LZ_POLICY_ADAPTIVE && s->life->l.alone;
+}
+
 /* Nothing, where nobody asks for lifetimes. */
 int sim_life_init(struct sim *s)
 {
@@ -78,6 +84,7 @@ u8 sim_life_user(struct sim *s, u32 lba)
 		class = lz_life_class(&a->l, lba, 1, class, a->groups);
 	if (lz_life_write(&a->l, lba, 1, s->req.class)) {
 		lz_life_measure(&a->l);
+		s->alone = leaves_alone(s);
 		a->groups = lz_life_groups(spare_zones(s), s->setup.max_open);
 	}
 	return class;
@@ -129,8 +136,12 @@ void sim_life_discarded(struct sim *s, u32 lba, u32 n)
 {
 	struct sim_life *a = s->life;
 
-	if (a)
-		lz_life_discard(&a->l, lba, n);
+	if (!a || !lz_life_discard(&a->l, lba, n))
+		return;
+	/* The time of the last write, with which it ended. */
+	s->ended = sim_clock(s) - 1;
+	if (s->alone)
+		s->open[LZ_CLASS_EXTREME] = SIM_NOWHERE;
 }
 
 int sim_life_zone_rate(struct sim *s, u32 zone)

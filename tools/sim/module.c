@@ -81,6 +81,7 @@ void sim_place(const struct sim *s, u32 stream, u32 *zone, struct lz_place_out *
 	struct lz_place_zone cand[SIM_OPEN_MAX];
 	u32 of[SIM_OPEN_MAX], i, usable;
 	bool gc = sim_is_gc(stream), spent;
+	u64 ended = s->alone && s->ended ? sim_clock(s) - s->ended : LZ_NEVER;
 	struct lz_cost cost = sim_lz_cost(s);
 	struct lz_place_in in = {
 		.policy = s->setup.o.policy, .finish = s->setup.o.finish,
@@ -99,8 +100,10 @@ void sim_place(const struct sim *s, u32 stream, u32 *zone, struct lz_place_out *
 		age = z->wp ? sim_clock(s) - z->written : 0;
 		of[in.n] = at;
 		cand[in.n++] = (struct lz_place_zone){
-			sim_class(z->stream), sim_is_gc(z->stream),
-			lz_idle(age, s->setup.blocks), is_empty(s, z), s->setup.cap - z->wp, age,
+			.class = sim_class(z->stream), .gc = sim_is_gc(z->stream),
+			.idle = lz_idle(age, s->setup.blocks), .empty = is_empty(s, z),
+			.alone = lz_alone(sim_class(z->stream), sim_is_gc(z->stream), age, ended),
+			.room = s->setup.cap - z->wp, .age = age,
 		};
 	}
 	usable = sim_usable(s, gc);
@@ -136,7 +139,10 @@ u32 sim_choose(struct sim *s, u32 stream)
 
 bool sim_reset_due(struct sim *s, u32 zone)
 {
-	return lz_reset_due(s->setup.o.reset, sim_class(s->z[zone].stream), false);
+	const struct sim_zone *z = &s->z[zone];
+
+	return lz_reset_due(s->setup.o.reset, sim_class(z->stream), false,
+			    s->alone && lz_reset_alone(z->wp, s->setup.cap));
 }
 
 enum lz_victim sim_rule(const struct sim *s)

@@ -349,6 +349,8 @@ struct sim_setup {
  * @off: and how far (blocks)
  * @death: by user write, the clock at the next write, or the discard, of the same block
  * @no_victim: no zone is worth cleaning, until another one is full
+ * @ended: when a run of extreme data ended last, by sim_clock(); 0: none has
+ * @alone: what is written last of one goes first, so zones are left alone
  * @held: no zone may be opened, however many are free
  * @closing: an open zone is about to make room for another; never, where no time passes
  * @broken: no zone was left to write to
@@ -380,6 +382,8 @@ struct sim {
 	u32 victim;
 	u32 off;
 	u32 *death;
+	u64 ended;
+	bool alone;
 	bool no_victim;
 	bool held;
 	bool closing;

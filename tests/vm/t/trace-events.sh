@@ -118,17 +118,19 @@ for (event, text), (same, raw) in zip(lines("/text"), lines("/fields"), strict=T
             f"zone {zone} {('user', 'gc')[gc]} class {classes[a['class']]} room {room} "
             f"valid {valid} age {age}",
         "lifezone_place": lambda zone, gc, verdict, open, free, usable, reserve, held,
-                                 closing, **a:
+                                 closing, ended, **a:
             f"{('user', 'gc')[gc]} class {classes[a['class']]} -> {verdicts[verdict]} "
             f"zone {-1 if zone == NONE else zone} (open {open} free {free} usable {usable}"
-            f"{' reserve' * reserve}{' held' * held}{' closing' * closing})",
+            f"{' reserve' * reserve}{' held' * held}{' closing' * closing} "
+            f"ended {ended - (ended >> 63 << 64)})",
         "lifezone_victim_zone": lambda zone, valid, age, rate, **a:
             f"zone {zone} class {classes[a['class']]} valid {valid} age {age} rate {rate}",
         "lifezone_victim": lambda zone, valid, age, of, free, **a:
             f"zone {zone} class {classes[a['class']]} valid {valid} age {age} "
             f"(of {of} free {free})",
-        "lifezone_reset": lambda zone, state, due, **a:
-            f"zone {zone} class {classes[a['class']]} {states[state]} -> {('left', 'due')[due]}",
+        "lifezone_reset": lambda zone, state, due, alone, **a:
+            f"zone {zone} class {classes[a['class']]} {states[state]} -> {('left', 'due')[due]}"
+            f"{' alone' * alone}",
         "lifezone_commit": lambda number, blocks: f"commit {number} journal blocks {blocks}",
         "lifezone_checkpoint": lambda end, number, nodes:
             f"checkpoint {number} {('begins', 'ends')[end]} nodes {nodes}",
