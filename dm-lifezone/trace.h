@@ -129,13 +129,12 @@ TRACE_EVENT(lifezone_place, TP_PROTO(dev_t dev, const struct lz_trace *t),
 			   __entry->held = !!(t->d & LZ_PLACE_IS_HELD);
 			   __entry->closing = !!(t->d & LZ_PLACE_IS_CLOSING);
 			   __entry->ended = t->e;),
-	    TP_printk("%d,%d %s class %s -> %s zone %d (open %llu free %llu usable %llu%s%s%s "
-		      "ended %lld)",
+	    TP_printk("%d,%d %s class %s -> %s zone %d (open %llu free %llu usable %llu ended %lld%s%s%s)",
 		      MAJOR(__entry->dev), MINOR(__entry->dev), __entry->gc ? "gc" : "user",
 		      lz_show_class(__entry->class), lz_show_verdict(__entry->verdict),
 		      (int)__entry->zone, __entry->open, __entry->free, __entry->usable,
-		      __entry->reserve ? " reserve" : "", __entry->held ? " held" : "",
-		      __entry->closing ? " closing" : "", (long long)__entry->ended)
+		      (long long)__entry->ended, __entry->reserve ? " reserve" : "",
+		      __entry->held ? " held" : "", __entry->closing ? " closing" : "")
 );
 
 /* A zone that GC could clean. */

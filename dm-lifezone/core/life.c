@@ -38,8 +38,8 @@
  * next in some order, and what a merge wrote last may be what the next one reads first. That it has
  * ended is seen by what it has read being discarded. So of what is written as EXTREME until some
  * of that is discarded, a run, the first and the last block are looked at again a sixteenth of the
- * device later. Where the last one is gone in a third of all cases or more, and three times as often
- * as the first one, placement goes by that.
+ * device later. Where the last one is gone in a third of all cases or more, and three times as
+ * often as the first one, placement goes by that.
  *
  * The estimate is that of survival analysis: events over exposure, in discrete cells
  * (D. R. Cox, Regression models and life-tables, 1972, for the principle). Counts that
@@ -361,6 +361,7 @@ static bool run_end(struct lz_life *l, u64 lba)
 static void runs_judge(struct lz_life *l)
 {
 	struct lz_life_run *r = &l->run[l->turn++ % LZ_LIFE_RUNS];
+	bool often;
 	u32 i;
 
 	for (i = 0; r->known && i < 2; i++) {
@@ -378,8 +379,8 @@ static void runs_judge(struct lz_life *l)
 		r->marks[0] = READ_ONCE(l->mark[r->first]);
 		r->marks[1] = READ_ONCE(l->mark[r->last]);
 	}
-	WRITE_ONCE(l->alone, 3 * l->gone[1] >= l->runs + RUN_PRIOR &&
-			     l->gone[1] >= 3 * l->gone[0]);
+	often = 3 * l->gone[1] >= l->runs + RUN_PRIOR;
+	WRITE_ONCE(l->alone, often && l->gone[1] >= 3 * l->gone[0]);
 }
 
 /*

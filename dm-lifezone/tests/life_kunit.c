@@ -401,8 +401,8 @@ static void life_time_left_unhinted(struct kunit *test)
 }
 
 /*
- * Merges of files of 100 blocks, all extreme: each writes four, and then discards four of @live
- * that there are: the oldest, or, with @last_first, for one of these what the last merge wrote last.
+ * Merges of files of 100 blocks, all extreme: each writes four, and then discards four of the @live
+ * ones: the oldest, or, with @last_first, for one of these what the merge before wrote last.
  */
 static void merges(struct lz_life *l, u32 live, bool last_first, u32 writes)
 {

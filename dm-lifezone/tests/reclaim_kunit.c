@@ -20,7 +20,8 @@ static void reclaim_lazy(struct kunit *test)
 	u8 c;
 
 	for (c = 0; c < LZ_NR_CLASSES; c++) {
-		KUNIT_EXPECT_EQ(test, lz_reset_due(LZ_RESET_LAZY, c, false, false), c != LZ_CLASS_SHORT);
+		KUNIT_EXPECT_EQ(test, lz_reset_due(LZ_RESET_LAZY, c, false, false),
+				c != LZ_CLASS_SHORT);
 		KUNIT_EXPECT_TRUE(test, lz_reset_due(LZ_RESET_LAZY, c, true, false));
 	}
 }

@@ -257,12 +257,12 @@ static bool on_place(struct follow *f, const char *text)
 	unsigned long long open, free, usable;
 	char who[8], class[16], verdict[8];
 	int zone, v, at = 0;
-	const char *said;
 	long long ended;
 	bool gc;
 
 	if (sscanf(text, "%7s class %15s -> %7s zone %d (open %llu free %llu usable %llu%n", who,
-		   class, verdict, &zone, &open, &free, &usable, &at) != 7)
+		   class, verdict, &zone, &open, &free, &usable, &at) != 7 ||
+	    sscanf(text + at, " ended %lld", &ended) != 1)
 		return false;
 	v = number_of(verdicts, LZ_PLACE_WAIT + 1, verdict);
 	if (v < 0 || class_of(class) < 0 || zone >= (int)f->s.setup.zones ||
@@ -274,10 +274,6 @@ static bool on_place(struct follow *f, const char *text)
 	f->s.no_victim = !strstr(text + at, " reserve");
 	f->s.held = strstr(text + at, " held");
 	f->s.closing = strstr(text + at, " closing");
-	said = strstr(text + at, " ended ");
-	if (!said)
-		return false;
-	ended = strtoll(said + strlen(" ended "), NULL, 10);
 	f->s.alone = ended >= 0;
 	f->s.ended = CLOCK - ended;
 	if (see_open(f, open))

@@ -120,9 +120,9 @@ for (event, text), (same, raw) in zip(lines("/text"), lines("/fields"), strict=T
         "lifezone_place": lambda zone, gc, verdict, open, free, usable, reserve, held,
                                  closing, ended, **a:
             f"{('user', 'gc')[gc]} class {classes[a['class']]} -> {verdicts[verdict]} "
-            f"zone {-1 if zone == NONE else zone} (open {open} free {free} usable {usable}"
-            f"{' reserve' * reserve}{' held' * held}{' closing' * closing} "
-            f"ended {ended - (ended >> 63 << 64)})",
+            f"zone {-1 if zone == NONE else zone} (open {open} free {free} usable {usable} "
+            f"ended {ended - (ended >> 63 << 64)}"
+            f"{' reserve' * reserve}{' held' * held}{' closing' * closing})",
         "lifezone_victim_zone": lambda zone, valid, age, rate, **a:
             f"zone {zone} class {classes[a['class']]} valid {valid} age {age} rate {rate}",
         "lifezone_victim": lambda zone, valid, age, of, free, **a:
