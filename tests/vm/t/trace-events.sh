@@ -121,7 +121,7 @@ for (event, text), (same, raw) in zip(lines("/text"), lines("/fields"), strict=T
                                  closing, ended, **a:
             f"{('user', 'gc')[gc]} class {classes[a['class']]} -> {verdicts[verdict]} "
             f"zone {-1 if zone == NONE else zone} (open {open} free {free} usable {usable} "
-            f"ended {ended - (ended >> 63 << 64)}"
+            f"ended {ended}"
             f"{' reserve' * reserve}{' held' * held}{' closing' * closing})",
         "lifezone_victim_zone": lambda zone, valid, age, rate, **a:
             f"zone {zone} class {classes[a['class']]} valid {valid} age {age} rate {rate}",
