@@ -4,11 +4,15 @@
 # One load for the module and for the simulator, as CSV (lifezone sim --load trace:FILE):
 #
 #   fidelity.py make BLOCKS SEED FILLS >CSV     to write the blocks there are so many times
+#   fidelity.py merges BLOCKS SEED FILLS >CSV   the same, of a store of files only
 #   fidelity.py play CSV DEVICE ZONES           to a device, with pauses while fewer zones are free
 #
 # What is made: a log (short, overwritten in turn), files (medium to extreme, written in pieces,
 # several at a time, discarded when they make room for others) and overwrites at random, of which
 # some blocks get most (no hint, and long). It is played in order, one request at a time.
+#
+# The store merges files of half a zone: four are written, then four are discarded, of which one is
+# what the merge before wrote last. Zones that end a merge are left alone then.
 #
 # Most is at random on purpose: where little is copied but what a few files left behind, one
 # block more in the load can change the copies by a tenth, in the simulator as in the module.
@@ -67,6 +71,28 @@ def make(blocks, seed, fills):
         if done + piece == 64:
             kept[hint].append(begun.pop(hint)[0])
 
+def merges(blocks, seed, fills):
+    rnd = random.Random(seed)
+    free = list(range(blocks // 128))
+    rnd.shuffle(free)
+    kept, todo = [], fills * blocks
+    say = lambda op, f, part, n, hint: print("0,%s,%d,%d,%d" % (op, (f * 128 + part) * BLOCK, n * BLOCK,
+                                                                hint))
+    while todo > 0:
+        made = [free.pop() for _ in range(4)]
+        for f in made:
+            for part in range(0, 128, 32):
+                say("write", f, part, 32, EXTREME)
+            todo -= 128
+        gone = [kept.pop()] if kept else []
+        while len(kept) + len(gone) > blocks // 128 * 4 // 5 and len(gone) < 4:
+            gone.append(kept.pop(int(len(kept) * rnd.random() ** 3)))
+        for f in gone:
+            for part in range(0, 128, 32):
+                say("discard", f, part, 32, 0)
+        free = gone + free
+        kept += made
+
 # What is written directly has the hint of the device node's inode: a node for each.
 def node(device, hint):
     name = "/tmp/lz/hint.%d" % hint
@@ -123,8 +149,8 @@ def compare(modules, bound, csv, words):
         print("%-14s module %9.1f  simulator %9.1f  off by %+.4f" % (what, n, s[ours], off))
     return wrong
 
-if sys.argv[1] == "make":
-    make(*map(int, sys.argv[2:5]))
+if sys.argv[1] in ("make", "merges"):
+    {"make": make, "merges": merges}[sys.argv[1]](*map(int, sys.argv[2:5]))
 elif sys.argv[1] == "play":
     play(sys.argv[2], sys.argv[3], int(sys.argv[4]))
 else:
