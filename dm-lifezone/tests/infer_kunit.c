@@ -360,6 +360,37 @@ static void infer_alone(struct kunit *test)
 	ram_survive(r);
 }
 
+/* One that is all gone is not kept to be filled up, unless hardly anything was written to it. */
+static void infer_alone_emptied(struct kunit *test)
+{
+	static const struct {
+		bool alone;
+		u32 part;	/* of the zone that is written */
+		int state;
+	} cases[] = {
+		{ false, 4, LZ_ZS_OPEN }, { true, 32, LZ_ZS_OPEN }, { true, 4, LZ_ZS_FREE },
+	};
+	u32 i, n;
+
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct ram *r = device(test, LZ_POLICY_ADAPTIVE, 14);
+		struct lz_zone *z;
+
+		r->o.reset = LZ_RESET_ADAPTIVE;
+		lz_set_options(r->lz, &r->o);
+		r->lz->life->alone = cases[i].alone;
+		n = r->lz->g.zone_cap / cases[i].part;
+		KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_EXTREME, 0, n), 0);
+		z = zone_of(r, 0);
+		KUNIT_ASSERT_EQ(test, ram_discard(r, 0, n), 0);
+		KUNIT_ASSERT_EQ(test, ram_flush(r), 0);
+		KUNIT_EXPECT_EQ_MSG(test, (int)z->state, cases[i].state, "(case %u)", i);
+		ram_verify(r);
+		ram_free(r);
+		test->priv = NULL;
+	}
+}
+
 static struct kunit_case infer_cases[] = {
 	KUNIT_CASE_SLOW(infer_apart),
 	KUNIT_CASE(infer_hints),
@@ -369,6 +400,7 @@ static struct kunit_case infer_cases[] = {
 	KUNIT_CASE(infer_reload),
 	KUNIT_CASE(infer_live),
 	KUNIT_CASE(infer_alone),
+	KUNIT_CASE(infer_alone_emptied),
 	KUNIT_CASE(infer_discards),
 	KUNIT_CASE(infer_discarded_unasked),
 	KUNIT_CASE(infer_zone_rates),
