@@ -335,7 +335,7 @@ void fuzz_elapse(struct fuzz *f, u32 ms)
 static bool documented(int err)
 {
 	return err == -ENODEV || err == -EUCLEAN || err == -EPROTONOSUPPORT || err == -EINVAL ||
-		err == -ENOSPC || err == -EIO;
+		err == -ENOSPC || err == -EIO || err == -EOVERFLOW;
 }
 
 void fuzz_check_say(void *ctx, const char *line)
