@@ -26,6 +26,12 @@ static struct lz_life *marks(struct lz *lz)
 	return smp_load_acquire(&lz->life);
 }
 
+/* The same, where users' data goes by them, too. */
+static struct lz_life *marks_for_users(struct lz *lz)
+{
+	return READ_ONCE(lz->o.policy) == LZ_POLICY_ADAPTIVE ? marks(lz) : NULL;
+}
+
 static u8 group_of(const struct lz *lz, int rate)
 {
 	return LZ_CLASS_GROUP + lz_life_group(rate, READ_ONCE(lz->groups));
@@ -34,7 +40,7 @@ static u8 group_of(const struct lz *lz, int rate)
 /* lz_infer_class - the zone class of @n blocks from @lba on that users write as @class. */
 u8 lz_infer_class(struct lz *lz, u8 class, u64 lba, u32 n)
 {
-	struct lz_life *l = READ_ONCE(lz->o.policy) == LZ_POLICY_ADAPTIVE ? marks(lz) : NULL;
+	struct lz_life *l = marks_for_users(lz);
 
 	return l ? lz_life_class(l, lba, n, class, READ_ONCE(lz->groups)) : class;
 }
@@ -100,7 +106,7 @@ void lz_infer_closed(struct lz_zone *z, const struct lz_open *o)
 /* lz_infer_alone - are zones left alone once a run of extreme data has ended? */
 bool lz_infer_alone(struct lz *lz)
 {
-	struct lz_life *l = READ_ONCE(lz->o.policy) == LZ_POLICY_ADAPTIVE ? marks(lz) : NULL;
+	struct lz_life *l = marks_for_users(lz);
 
 	return l && READ_ONCE(l->alone);
 }

@@ -70,9 +70,8 @@
 #define GROUP_TOP	(8 * 256 + 128)
 #define GROUP_SPAN	(11 * 256)
 
-#define RUN		1024u	/* @gone and @runs; they fade by 2^-5 with each run, */
-#define RUN_SHIFT	5
-#define RUN_PRIOR	(4 * RUN)	/* beside so many of which nothing was gone */
+#define RUN		64u	/* a run counts like so many blocks in @gone and @runs */
+#define RUN_PRIOR	(4 * RUN * COUNT_ONE)	/* beside four of which nothing was gone */
 
 /* Looked at in a row: what a cache line holds. */
 #define ROW		32u
@@ -364,13 +363,15 @@ static void runs_judge(struct lz_life *l)
 	bool often;
 	u32 i;
 
-	for (i = 0; r->known && i < 2; i++) {
-		bool gone = READ_ONCE(l->mark[i ? r->last : r->first]) != r->marks[i];
-
-		l->gone[i] += (gone ? RUN : 0) - (l->gone[i] >> RUN_SHIFT);
+	if (r->known) {
+		fade(&l->runs);
+		add(&l->runs, RUN);
+		for (i = 0; i < 2; i++) {
+			fade(&l->gone[i]);
+			if (READ_ONCE(l->mark[i ? r->last : r->first]) != r->marks[i])
+				add(&l->gone[i], RUN);
+		}
 	}
-	if (r->known)
-		l->runs += RUN - (l->runs >> RUN_SHIFT);
 	r->first = READ_ONCE(l->ended[0]);
 	r->last = READ_ONCE(l->ended[1]);
 	WRITE_ONCE(l->ended[0], LZ_LIFE_NO_BLOCK);

@@ -57,7 +57,7 @@ struct lz_life_run {
  * @ended: the same of the run before that, until it is in @run
  * @run: the last run that ended before each of the latest times that rates were measured
  * @turn: place of the next, modulo LZ_LIFE_RUNS
- * @runs: runs that were looked at again, in 1024ths, old ones fading
+ * @runs: runs that were looked at again, old ones fading
  * @gone: of these, those whose first block was gone, and those whose last one was
  * @alone: what is written last goes first
  */
@@ -83,8 +83,8 @@ struct lz_life {
 	u64 ended[2];
 	struct lz_life_run run[LZ_LIFE_RUNS];
 	u32 turn;
-	u32 runs;
-	u32 gone[2];
+	u64 runs;
+	u64 gone[2];
 	bool alone;
 };
 

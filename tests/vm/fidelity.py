@@ -27,6 +27,9 @@ F_SET_RW_HINT = 1036
 RUNS = 4
 SHORT, MEDIUM, LONG, EXTREME = 2, 3, 4, 5
 
+def request(op, lba, n, hint):
+    print("0,%s,%d,%d,%d" % (op, lba * BLOCK, n * BLOCK, hint))
+
 def make(blocks, seed, fills):
     rnd = random.Random(seed)
     log, small, piece = blocks // 20, blocks // 32 * 16, 32
@@ -39,7 +42,7 @@ def make(blocks, seed, fills):
 
     def say(op, lba, n, hint):
         nonlocal todo
-        print("0,%s,%d,%d,%d" % (op, lba * BLOCK, n * BLOCK, hint))
+        request(op, lba, n, hint)
         todo -= n * (op == "write")
 
     for lba in range(0, small, 16):
@@ -73,23 +76,26 @@ def make(blocks, seed, fills):
 
 def merges(blocks, seed, fills):
     rnd = random.Random(seed)
-    free = list(range(blocks // 128))
+    size, piece = 128, 32
+    files = blocks // size
+    free = list(range(files))
     rnd.shuffle(free)
     kept, todo = [], fills * blocks
-    say = lambda op, f, part, n, hint: print("0,%s,%d,%d,%d" % (op, (f * 128 + part) * BLOCK, n * BLOCK,
-                                                                hint))
+
+    def whole(op, f, hint):
+        for part in range(0, size, piece):
+            request(op, f * size + part, piece, hint)
+
     while todo > 0:
         made = [free.pop() for _ in range(4)]
         for f in made:
-            for part in range(0, 128, 32):
-                say("write", f, part, 32, EXTREME)
-            todo -= 128
+            whole("write", f, EXTREME)
+            todo -= size
         gone = [kept.pop()] if kept else []
-        while len(kept) + len(gone) > blocks // 128 * 4 // 5 and len(gone) < 4:
+        while len(kept) + len(gone) > files * 4 // 5 and len(gone) < 4:
             gone.append(kept.pop(int(len(kept) * rnd.random() ** 3)))
         for f in gone:
-            for part in range(0, 128, 32):
-                say("discard", f, part, 32, 0)
+            whole("discard", f, 0)
         free = gone + free
         kept += made
 

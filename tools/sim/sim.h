@@ -348,9 +348,9 @@ struct sim_setup {
  * @victim: with it: the zone that is being cleaned, or SIM_NOWHERE
  * @off: and how far (blocks)
  * @death: by user write, the clock at the next write, or the discard, of the same block
- * @no_victim: no zone is worth cleaning, until another one is full
  * @ended: when a run of extreme data ended last, by sim_clock(); 0: none has
  * @alone: what is written last of one goes first, so zones are left alone
+ * @no_victim: no zone is worth cleaning, until another one is full
  * @held: no zone may be opened, however many are free
  * @closing: an open zone is about to make room for another; never, where no time passes
  * @broken: no zone was left to write to
