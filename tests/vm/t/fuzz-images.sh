@@ -57,17 +57,17 @@ put_and_try() {
 	esac
 }
 
-# some FILE N: about N of its lines, eight times that on a kernel that sees what others do not
-some() {
-	local every=$(($(wc -l <"$1") / $2))
-	! grep -q kasan /proc/kallsyms || every=$((every / 8))
-	awk -v n=$every 'NR % n == 0' "$1"
-}
+# A kernel that sees what others do not is shown more.
+times=1
+! grep -q kasan /proc/kallsyms || times=8
 
 note "corpus"
-ls -d tests/fuzz/corpus/load/* >"$W/inputs"
-some "$W/inputs" 16 >"$W/some"
-while read -r input; do put_and_try "$input"; done <"$W/some"
+# Inputs are named by their hash, so those that come first are a fair sample; how many of
+# them are refused is chance all the same, so it goes on until enough of both were seen.
+for input in tests/fuzz/corpus/load/*; do
+	[[ $loaded -gt 3 && $refused -gt 3 && $((loaded + refused)) -ge $((12 * times)) ]] && break
+	put_and_try "$input"
+done
 note "$loaded loaded, $refused refused, $stuck without space"
 [[ $loaded -gt 3 && $refused -gt 3 ]] || fail "$loaded loaded, $refused refused"
 
@@ -85,7 +85,8 @@ printf '\2%015d' 0 | tr 0 '\0' >"$W/cut"
 for f in $fields; do
 	for v in 0 1 0x7fffffff -1 0xffffffffff; do echo "$f:$v"; done
 done >"$W/fields"
-some "$W/fields" 8 >"$W/some"
+every=$(($(wc -l <"$W/fields") / (8 * times)))
+awk -v n=$every 'NR % n == 0' "$W/fields" >"$W/some"
 loaded=0 refused=0 n=0
 while read -r field; do
 	n=$((n + 1))
