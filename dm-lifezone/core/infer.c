@@ -116,7 +116,7 @@ int lz_infer_zone_rate(struct lz *lz, const struct lz_zone *z, u64 age)
 {
 	struct lz_life *l = marks(lz);
 
-	return l && z->rated ? lz_life_zone_rate(l, &z->mean) :
+	return l && z->rated ? lz_life_zone_rate(l, &z->mean, atomic_read(&z->valid)) :
 		lz_victim_age_rate(age, lz->si.logical_blocks);
 }
 

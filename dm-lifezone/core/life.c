@@ -32,7 +32,9 @@
  *
  * Lives of files end at an age, not at random: a block may not be likely to die now, and yet
  * not have long to live. For victims it is the time left that counts: from the rates by depth,
- * through which a block sinks steadily, follows how long one is to live on.
+ * through which a block sinks steadily, follows how long one is to live on. Of data rewritten in
+ * place the hottest blocks of a zone are gone first: by how far apart their rates were follows
+ * the mean rate of what is left, for which Lomet and Luo's rule asks (victim.c).
  *
  * Where files are merged, as in a store of levels, those of a level that was just written are read
  * next in some order, and what a merge wrote last may be what the next one reads first. That it has
@@ -687,17 +689,38 @@ void lz_life_add(const struct lz_life *l, struct lz_life_sum *sum, u64 lba, u32 
 	for (; n; n--, lba++) {
 		u16 mark = READ_ONCE(l->mark[lba]);
 		struct depths d;
+		s64 rate;
 
 		if (!mark)
 			continue;
 		d = depths(t, mark);
 		sum->n++;
 		sum->recent += t.recent - d.recent;
-		if (d.once)
+		if (d.once) {
 			sum->once[d.once - NO_HINT]++;
-		else
-			sum->lasting += t.lasting - d.lasting;
+			continue;
+		}
+		rate = rate_at(l, d) / 8;
+		sum->lasting += t.lasting - d.lasting;
+		sum->rate += rate;
+		sum->square += rate * rate;
 	}
+}
+
+/* The standard deviation of the rates of @n blocks (256ths of an octave). */
+static u32 spread(const struct lz_life_sum *sum, u32 n)
+{
+	u64 square = sum->square, of_mean;
+	s64 rate = sum->rate;
+
+	/* Rates are below 2^12, so that no product overflows. */
+	for (; n >> 19; n >>= 1) {
+		rate /= 2;
+		square /= 2;
+	}
+	square *= n;
+	of_mean = rate * rate;
+	return square > of_mean ? 8 * lz_root(square - of_mean) / n : 0;
 }
 
 /**
@@ -708,7 +731,7 @@ void lz_life_add(const struct lz_life *l, struct lz_life_sum *sum, u64 lba, u32 
  */
 struct lz_life_mean lz_life_mean(const struct lz_life_sum *sum)
 {
-	struct lz_life_mean mean = { .recent = div_s64(sum->recent, sum->n) };
+	struct lz_life_mean mean = { .recent = div_s64(sum->recent, sum->n), .n = sum->n };
 	u32 once = 0, part = 0, i;
 
 	for (i = 0; i < LZ_LIFE_ONCE; i++) {
@@ -718,21 +741,46 @@ struct lz_life_mean lz_life_mean(const struct lz_life_sum *sum)
 		part = div_u64((u64)once << 8, sum->n);
 		mean.once[i] += part;
 	}
-	if (once < sum->n)
+	if (once < sum->n) {
 		mean.lasting = div_s64(sum->lasting, sum->n - once);
+		mean.spread = spread(sum, sum->n - once);
+	}
 	return mean;
+}
+
+/*
+ * By how much the mean of a normal distribution sinks, in 256ths of its standard deviation, once
+ * only the lowest 16ths, 0 to 16, of it are left: phi(Phi^-1(v)) / v. That of none is such that
+ * half a 16th is right, too.
+ */
+static const u16 sunk[] = {
+	658, 504, 422, 368, 325, 290, 259, 231, 204, 179, 155, 132, 109, 85, 60, 34, 0
+};
+
+/* By how much the mean rate of blocks sinks until only @valid are left (256ths of an octave). */
+static int sinks(const struct lz_life_mean *mean, u32 valid)
+{
+	u32 v = div_u64((u64)valid << 8, mean->n), i = v / 16, part = v % 16;
+
+	if (v >= 256)
+		return 0;
+	return (sunk[i] * (16 - part) + sunk[i + 1] * part) * mean->spread / (16 * 256);
 }
 
 /**
  * lz_life_zone_rate - how often a block of a zone is likely to be written
  * @l: all blocks
- * @mean: of the zone
+ * @mean: of all blocks written to the zone
+ * @valid: how many are left
  *
- * Return: as lz_life_rate(), for a block with these marks, now.
+ * Of blocks that are written again and again those that are written most often are gone first, as if
+ * the logarithms of their rates were normally distributed. Others all go at some age.
+ *
+ * Return: as lz_life_rate(), for a block with the mean marks of what is left, now.
  */
-int lz_life_zone_rate(const struct lz_life *l, const struct lz_life_mean *mean)
+int lz_life_zone_rate(const struct lz_life *l, const struct lz_life_mean *mean, u32 valid)
 {
-	int most = (LZ_LIFE_BINS - 1) * SUB - 1, plain = 256, sum = 0, a, b, i, j, k, fi, fj;
+	int most = (LZ_LIFE_BINS - 1) * SUB - 1, plain = 256, sum = 0, rate, a, b, i, j, k, fi, fj;
 	struct ticks t = now(l);
 	const s16 *r, *next;
 
@@ -750,8 +798,9 @@ int lz_life_zone_rate(const struct lz_life *l, const struct lz_life_mean *mean)
 			mean->once[k];
 		plain -= mean->once[k];
 	}
-	return (sum + ((SUB - fi) * ((SUB - fj) * r[j] + fj * r[j + 1]) +
-		       fi * ((SUB - fj) * next[j] + fj * next[j + 1])) / (SUB * SUB) * plain) / 256;
+	rate = ((SUB - fi) * ((SUB - fj) * r[j] + fj * r[j + 1]) +
+		fi * ((SUB - fj) * next[j] + fj * next[j + 1])) / (SUB * SUB) - sinks(mean, valid);
+	return (sum + rate * plain) / 256;
 }
 
 /* What times @a is 1 modulo @m, to which it is prime; by Euclid. */

@@ -94,12 +94,16 @@ struct lz_life {
  * @once: of these, that live once, by hint
  * @recent: sum of their recent marks (ticks)
  * @lasting: sum of the lasting marks of all others (ticks)
+ * @rate: and of their rates, when they were written (32nds of an octave)
+ * @square: and of the squares of these
  */
 struct lz_life_sum {
 	u32 n;
 	u32 once[LZ_LIFE_ONCE];
 	s64 recent;
 	s64 lasting;
+	s64 rate;
+	u64 square;
 };
 
 /**
@@ -107,11 +111,15 @@ struct lz_life_sum {
  * @recent: recent mark (ticks)
  * @lasting: lasting mark, of those that have one (ticks)
  * @once: how many live once, of 256, by hint
+ * @spread: standard deviation of the rates of all others (256ths of an octave)
+ * @n: blocks
  */
 struct lz_life_mean {
 	s64 recent;
 	s64 lasting;
 	u16 once[LZ_LIFE_ONCE];
+	u16 spread;
+	u32 n;
 };
 
 int lz_life_init(struct lz_life *l, u64 blocks);
@@ -134,6 +142,6 @@ u32 lz_life_group(int rate, u32 groups);
 u8 lz_life_class(const struct lz_life *l, u64 lba, u32 n, u8 class, u32 groups);
 void lz_life_add(const struct lz_life *l, struct lz_life_sum *sum, u64 lba, u32 n);
 struct lz_life_mean lz_life_mean(const struct lz_life_sum *sum);
-int lz_life_zone_rate(const struct lz_life *l, const struct lz_life_mean *mean);
+int lz_life_zone_rate(const struct lz_life *l, const struct lz_life_mean *mean, u32 valid);
 
 #endif /* LIFEZONE_LIFE_H */

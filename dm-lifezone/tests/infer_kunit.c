@@ -307,7 +307,7 @@ static void infer_discarded_unasked(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, lz_life_rate(r->lz->life, lba, &rate), lba < 10 || lba >= 30);
 }
 
-/* A zone nothing is known of goes by its age. */
+/* A zone goes by what is left in it, one nothing is known of by its age. */
 static void infer_zone_rates(struct kunit *test)
 {
 	struct ram *r = device(test, LZ_POLICY_ADAPTIVE, 8);
@@ -322,6 +322,13 @@ static void infer_zone_rates(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, z->rated);
 	rate = lz_infer_zone_rate(r->lz, z, 0);
 	KUNIT_EXPECT_EQ(test, lz_infer_zone_rate(r->lz, z, 100000), rate);
+	/* As if half of its blocks were written again and again, some more often than others. */
+	z->mean.once[0] = 128;
+	z->mean.spread = 4 * 256;
+	rate = lz_infer_zone_rate(r->lz, z, 0);
+	atomic_sub(4, &z->valid);
+	KUNIT_EXPECT_LT(test, lz_infer_zone_rate(r->lz, z, 0), rate);
+	atomic_add(4, &z->valid);
 	z->rated = false;
 	KUNIT_EXPECT_EQ(test, lz_infer_zone_rate(r->lz, z, r->si.logical_blocks - 1), 0);
 	KUNIT_EXPECT_GT(test, lz_infer_zone_rate(r->lz, z, 0),

@@ -74,11 +74,17 @@ static int mean(const struct lz_life *l, u32 from, u32 n)
 	return sum / (int)n;
 }
 
-static int zone_rate(const struct lz_life *l, const struct lz_life_sum *sum)
+/* With @valid of its blocks left. */
+static int zone_rate_left(const struct lz_life *l, const struct lz_life_sum *sum, u32 valid)
 {
 	struct lz_life_mean mean = lz_life_mean(sum);
 
-	return lz_life_zone_rate(l, &mean);
+	return lz_life_zone_rate(l, &mean, valid);
+}
+
+static int zone_rate(const struct lz_life *l, const struct lz_life_sum *sum)
+{
+	return zone_rate_left(l, sum, sum->n);
 }
 
 static void life_log2(struct kunit *test)
@@ -189,6 +195,48 @@ static void life_zone(struct kunit *test)
 	lz_life_add(l, &now, HOT * 8, HOT);
 	KUNIT_EXPECT_GT(test, zone_rate(l, &now), 2 * OCTAVE);
 	KUNIT_EXPECT_LT(test, zone_rate(l, &old), 0);
+}
+
+/* Where a zone has hot blocks and cold ones, those left are the cold ones. */
+static void life_zone_left(struct kunit *test)
+{
+	struct lz_life *l = life(test);
+	struct lz_life_sum cold = {}, mixed = {};
+	u32 state = 9, valid;
+	int rate;
+
+	fill(l);
+	hot(l, &state, 0, 10 * BLOCKS);
+	lz_life_add(l, &cold, BLOCKS / 2, HOT);
+	lz_life_add(l, &mixed, 0, HOT);
+	lz_life_add(l, &mixed, BLOCKS / 2, HOT);
+	rate = zone_rate(l, &mixed);
+	KUNIT_EXPECT_GT(test, rate, zone_rate(l, &cold) + 2 * OCTAVE);
+	KUNIT_EXPECT_LT(test, abs(zone_rate_left(l, &mixed, HOT) - zone_rate(l, &cold)), OCTAVE);
+	for (valid = 2 * HOT - 1; valid < 2 * HOT; valid--) {
+		int left = zone_rate_left(l, &mixed, valid);
+
+		KUNIT_ASSERT_LE(test, left, rate);
+		rate = left;
+	}
+	/* Of like ones it makes no difference which are left, nor are there more than were. */
+	KUNIT_EXPECT_LT(test, zone_rate(l, &cold) - zone_rate_left(l, &cold, HOT / 2), OCTAVE / 2);
+	KUNIT_EXPECT_EQ(test, zone_rate_left(l, &mixed, ~0u), zone_rate(l, &mixed));
+}
+
+/* As many blocks as a zone may have, of rates far apart, do not overflow. */
+static void life_zone_spread(struct kunit *test)
+{
+	/* Half of them 2^16 times the mean, half of them a 2^16th. */
+	u32 n = 1u << 31;
+	struct lz_life_sum sum = { .n = n, .square = (u64)n << 18 };
+
+	KUNIT_EXPECT_EQ(test, lz_life_mean(&sum).spread, 16 * OCTAVE);
+	/* And all alike. */
+	sum.rate = -((s64)n << 9);
+	KUNIT_EXPECT_EQ(test, lz_life_mean(&sum).spread, 0);
+	sum.rate /= 2;
+	KUNIT_EXPECT_EQ(test, lz_life_mean(&sum).spread, 3547);	/* 16 x root of 3/4, octaves */
 }
 
 /* The root of the spare zones, within bounds. */
@@ -373,6 +421,8 @@ static void life_time_left(struct kunit *test)
 		lz_life_write(l, lba, 100, i ? LZ_CLASS_EXTREME : LZ_CLASS_SHORT);
 		lz_life_add(l, &young[i], lba, 100);
 		r[i] = zone_rate(l, &young[i]);
+		/* Of one age, all of them. */
+		KUNIT_EXPECT_EQ(test, zone_rate_left(l, &young[i], 10), r[i]);
 	}
 	KUNIT_EXPECT_GT(test, r[0], r[1] + OCTAVE);
 }
@@ -584,6 +634,8 @@ static struct kunit_case life_cases[] = {
 	KUNIT_CASE(life_moves),
 	KUNIT_CASE(life_forgotten),
 	KUNIT_CASE(life_zone),
+	KUNIT_CASE(life_zone_left),
+	KUNIT_CASE(life_zone_spread),
 	KUNIT_CASE(life_ask),
 	KUNIT_CASE(life_long_writes),
 	KUNIT_CASE(life_discards),

@@ -148,6 +148,6 @@ int sim_life_zone_rate(struct sim *s, u32 zone)
 {
 	struct sim_life *a = s->life;
 
-	return a && a->rated[zone] ? lz_life_zone_rate(&a->l, &a->mean[zone]) :
+	return a && a->rated[zone] ? lz_life_zone_rate(&a->l, &a->mean[zone], s->z[zone].valid) :
 		lz_victim_age_rate(sim_clock(s) - s->z[zone].written, s->setup.blocks);
 }
