@@ -773,8 +773,8 @@ static int sinks(const struct lz_life_mean *mean, u32 valid)
  * @mean: of all blocks written to the zone
  * @valid: how many are left
  *
- * Of blocks that are written again and again those that are written most often are gone first, as if
- * the logarithms of their rates were normally distributed. Others all go at some age.
+ * Of blocks that are written again and again those that are written most often are gone first, as
+ * if the logarithms of their rates were normally distributed. Others all go at some age.
  *
  * Return: as lz_life_rate(), for a block with the mean marks of what is left, now.
  */
