@@ -720,7 +720,7 @@ static u32 spread(const struct lz_life_sum *sum, u32 n)
 	}
 	square *= n;
 	of_mean = rate * rate;
-	return square > of_mean ? 8 * lz_root(square - of_mean) / n : 0;
+	return square > of_mean ? div_u64(8ull * lz_root(square - of_mean), n) : 0;
 }
 
 /**
@@ -760,10 +760,13 @@ static const u16 sunk[] = {
 /* By how much the mean rate of blocks sinks until only @valid are left (256ths of an octave). */
 static int sinks(const struct lz_life_mean *mean, u32 valid)
 {
-	u32 v = div_u64((u64)valid << 8, mean->n), i = v / 16, part = v % 16;
+	u32 v, i, part;
 
-	if (v >= 256)
+	if (valid >= mean->n)
 		return 0;
+	v = div_u64((u64)valid << 8, mean->n);
+	i = v / 16;
+	part = v % 16;
 	return (sunk[i] * (16 - part) + sunk[i + 1] * part) * mean->spread / (16 * 256);
 }
 

@@ -227,10 +227,13 @@ static void life_zone_left(struct kunit *test)
 /* As many blocks as a zone may have, of rates far apart, do not overflow. */
 static void life_zone_spread(struct kunit *test)
 {
-	/* Half of them 2^16 times the mean, half of them a 2^16th. */
 	u32 n = 1u << 31;
-	struct lz_life_sum sum = { .n = n, .square = (u64)n << 18 };
+	struct lz_life_sum sum = { .n = n, .square = (u64)n << 24 };
 
+	/* As far as a rate can be told, half of them in each direction. */
+	KUNIT_EXPECT_EQ(test, lz_life_mean(&sum).spread, 128 * OCTAVE);
+	/* 2^16 times the mean, and a 2^16th. */
+	sum.square >>= 6;
 	KUNIT_EXPECT_EQ(test, lz_life_mean(&sum).spread, 16 * OCTAVE);
 	/* And all alike. */
 	sum.rate = -((s64)n << 9);
