@@ -90,7 +90,8 @@ const char *const load_docs[] = {
 	"guests          files rewritten at random, a tenth MEDIUM with 60 % of the writes, others LONG;",
 	"                now and then others come for a while: SHORT, EXTREME, NONE in turn",
 	"switch          uniform, zipf:0.99 and moving in turns, one for each fill",
-	"lsm[:M[:LIVE[:silent][:HINTS]]]  leveled store: multiplier (10), per cent in use (75);",
+	"lsm[:M[:LIVE[:least][:silent][:HINTS]]]  leveled store: multiplier (10), per cent in use",
+	"                (75); least: what overlaps least is merged next, as in RocksDB by default;",
 	"                silent: nothing is discarded; none, files or blocks: its hints left out,",
 	"                or shuffled",
 	"trace:FILE      of blkparse, a log of fio's, or CSV: time,op,offset,length[,hint]",
@@ -366,8 +367,8 @@ static struct lsm *lsm_named(const char *text, u32 blocks, u64 seed, const char 
 		[LSM_HINTS] = "", [LSM_NONE] = ":none", [LSM_FILES] = ":files",
 		[LSM_BLOCKS] = ":blocks",
 	}, *const allowed[] = {
-		"lsm:2 to lsm:100, :10 to :90 per cent in use, :silent, :none, :files or :blocks",
-		"fill:2 to fill:100, :1 on, :drawn, :merges=1 to 16, :value=1 to 100000, :silent, ...",
+		"lsm:2 to lsm:100, :10 to :90 per cent in use, :least, :silent, :none, :files or :blocks",
+		"fill:2 to fill:100, :1 on, :drawn, :merges=1 to 16, :value=1 to 100000, :least, ...",
 	};
 	bool fill = *text == 'f';
 	struct lsm_setup setup = {
@@ -395,6 +396,7 @@ static struct lsm *lsm_named(const char *text, u32 blocks, u64 seed, const char 
 		setup.value = strtod(at, &end);
 		at = end;
 	}
+	setup.least = skip(&at, ":least");
 	setup.silent = skip(&at, ":silent");
 	*why = allowed[fill];
 	if (!(setup.multiplier >= 2 && setup.multiplier <= 100) || !setup.merges ||

@@ -8,7 +8,9 @@
  * in turn, to be merged with those below whose keys overlap. Up to four merges, a flush and
  * the WAL write at the same time, in turns of a few blocks. A file dies, and is discarded,
  * when the merge or the flush that read it has ended: lives are those of real files, and
- * depend on nothing but the keys.
+ * depend on nothing but the keys. If asked for it is not each in turn but that which overlaps least
+ * for its size, and what overlaps nothing is moved below as it is, with its hint (RocksDB's
+ * default, kMinOverlappingRatio, and its trivial moves).
  *
  * Keys are numbers, one a block. A file has a range of them and how many it holds, evenly, and
  * a merge writes what is left of two evenly filled ranges without doubles. A store that is
@@ -110,6 +112,7 @@ struct job {
  * @l0_stop: files of level 0 at which puts wait
  * @puts_stop: and how large a level, as a part of its target
  * @silent: nothing is said of what is discarded
+ * @least: what overlaps least is merged next
  * @fill: level that is filled for a beginning; 0: all are
  * @target: of each (blocks)
  * @size: and how much it holds
@@ -144,6 +147,7 @@ struct lsm {
 	u32 l0_stop;
 	double puts_stop;
 	bool silent;
+	bool least;
 	u32 fill;
 	double target[LEVELS];
 	u64 size[LEVELS];
@@ -371,13 +375,48 @@ static bool merge(struct lsm *t, struct job *j, u32 above, struct file *upper)
 	return job_writes(t, j, n + below, from, to, above + 1);
 }
 
+/* Blocks of files of the level below @level that overlap @f. */
+static u64 overlapped(const struct lsm *t, u32 level, const struct file *f)
+{
+	const struct file *below;
+	u64 n = 0;
+
+	for (below = t->level[level + 1]; below; below = below->next)
+		n += overlaps(below, f->from, f->to) ? below->n : 0;
+	return n;
+}
+
+static bool may_give(const struct lsm *t, u32 level, const struct file *f)
+{
+	return !f->reader && unread(t, level + 1, f->from, f->to);
+}
+
+/* The file of @level that may be merged and overlaps least for its size, or NULL. */
+static struct file *give_least(const struct lsm *t, u32 level)
+{
+	struct file *f, *best = NULL;
+	double least = INFINITY;
+
+	for (f = t->level[level]; f; f = f->next) {
+		double ratio = (double)overlapped(t, level, f) / f->n;
+
+		if (ratio < least && may_give(t, level, f)) {
+			best = f;
+			least = ratio;
+		}
+	}
+	return best;
+}
+
 /* The next file of @level that may be merged, or NULL. */
 static struct file *give(struct lsm *t, u32 level)
 {
 	struct file *f, *first = NULL;
 
+	if (t->least)
+		return give_least(t, level);
 	for (f = t->level[level]; f; f = f->next) {
-		if (f->reader || !unread(t, level + 1, f->from, f->to))
+		if (!may_give(t, level, f))
 			continue;
 		if (!first)
 			first = f;
@@ -389,6 +428,18 @@ static struct file *give(struct lsm *t, u32 level)
 	if (first)
 		t->cursor[level] = first->to;
 	return first;
+}
+
+/* @f, which overlaps nothing there, is moved from @level to the one below. */
+static void move(struct lsm *t, u32 level, struct file *f)
+{
+	struct file **at = &t->level[level];
+
+	while (*at != f)
+		at = &(*at)->next;
+	*at = f->next;
+	t->size[level] -= f->n;
+	install(t, f, level + 1);
 }
 
 static bool l0_ready(const struct lsm *t)
@@ -418,12 +469,16 @@ static bool merge_begin(struct lsm *t, struct job *j)
 				best = level;
 		if (best == LEVELS)
 			return true;
-		tried[best] = true;
 		if (!best && l0_ready(t))
 			return merge(t, j, 0, NULL);
 		f = best ? give(t, best) : NULL;
+		if (f && t->least && !overlapped(t, best, f)) {
+			move(t, best, f);
+			continue;
+		}
 		if (f)
 			return merge(t, j, best, f);
+		tried[best] = true;
 		/* It waits for level 1, which is not to be kept busy then. */
 		if (!best)
 			tried[1] = true;
@@ -624,6 +679,7 @@ struct lsm *lsm_new(const struct lsm_setup *setup, const char **why)
 	t->nr_free = setup->blocks;
 	t->hints = setup->hints;
 	t->silent = setup->silent;
+	t->least = setup->least;
 	if (!(setup->puts ? levels_filled(t, setup) : levels_updated(t, setup))) {
 		*why = "too few blocks for a store like this";
 		lsm_free(t);

@@ -27,6 +27,7 @@ struct lsm;
  * @drawn: each key drawn from as many; else all keys differ
  * @merges: at a time, with @puts
  * @silent: it discards nothing, and writes over what is gone
+ * @least: what overlaps least is merged next, and what overlaps nothing moved; else each in turn
  * @hints: what becomes of its hints
  * @seed: of all that is drawn
  */
@@ -39,6 +40,7 @@ struct lsm_setup {
 	bool drawn;
 	u32 merges;
 	bool silent;
+	bool least;
 	enum lsm_hints hints;
 	u64 seed;
 };
