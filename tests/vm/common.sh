@@ -9,7 +9,7 @@ LZ_CACHE=${LIFEZONE_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/lifezone}
 LZ_SUITE=trixie			# the guest's Debian: the first with kernel 6.12
 LZ_SERIES=6.12			# the kernel the guest and the debug build use
 export LZ_TOP LZ_BUILD LZ_CACHE LZ_SUITE LZ_SERIES
-mkdir -p "$LZ_CACHE" "$LZ_BUILD"
+mkdir -p "$LZ_CACHE" "$LZ_BUILD/logs"
 
 say() { printf '%s\n' "$*" >&2; }
 die() { say "${0##*/}: $*"; exit 1; }
