@@ -129,7 +129,7 @@ void lz_infer_step(struct lz *lz)
 		return;
 	lz_life_measure(l);
 	WRITE_ONCE(lz->groups, lz_life_groups(lz_spare_zones(lz, lz_mapped_blocks(lz)),
-					      lz->data_slots));
+					      lz->data_slots, l->apart));
 }
 
 /* Has marks. 0 or -ENOMEM. */

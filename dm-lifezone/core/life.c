@@ -386,6 +386,17 @@ static void runs_judge(struct lz_life *l)
 	WRITE_ONCE(l->alone, often && l->gone[1] >= 3 * l->gone[0]);
 }
 
+/* Blocks written with a hint, as far as they are known. */
+static u64 hinted(const struct lz_life *l)
+{
+	u64 all = 0;
+	u32 i;
+
+	for (i = 0; i < LZ_LIFE_HINTS; i++)
+		all += READ_ONCE(l->beside[i]);
+	return all;
+}
+
 /*
  * Are hints given to files, rather than to each block? Blocks of a file are side by side. Those
  * that are agree then in half of what chance leaves, at least (the kappa of J. Cohen, A coefficient
@@ -393,11 +404,9 @@ static void runs_judge(struct lz_life *l)
  */
 static bool of_files(const struct lz_life *l)
 {
-	u64 all = 0, part, chance = 0;
+	u64 all = hinted(l), part, chance = 0;
 	u32 i;
 
-	for (i = 0; i < LZ_LIFE_HINTS; i++)
-		all += READ_ONCE(l->beside[i]);
 	if (all < PRIOR)
 		return true;
 	for (i = 0; i < LZ_LIFE_HINTS; i++) {
@@ -452,6 +461,8 @@ void lz_life_measure(struct lz_life *l)
 		column[j] = measured_all(l, 0, LZ_LIFE_BINS, j, j + 1);
 	mean = measured_all(l, 0, LZ_LIFE_BINS, 0, LZ_LIFE_COLUMNS);
 	WRITE_ONCE(l->trusted, telling(l));
+	WRITE_ONCE(l->apart, l->trusted && 4 * hinted(l) >=
+		   add_up(l->written, 0, LZ_LIFE_BINS, 0, LZ_LIFE_COLUMNS));
 	for (j = 0; j < LZ_LIFE_COLUMNS; j++) {
 		u32 from = j, last = j + 1;
 
@@ -614,18 +625,27 @@ bool lz_life_discard(struct lz_life *l, u64 lba, u64 n)
 }
 
 /**
- * lz_life_rate - how often a block is likely to be written
+ * lz_life_rate - how often a block that has survived a cleaning is likely to be written
  * @l: all blocks
  * @lba: the block
  * @rate: set to log2 of that in 256ths; 0 is the mean of all blocks in use
+ *
+ * What came with a hint, if hints tell something, lives once: for that it is one divided by the
+ * mean time left.
  *
  * Return: is anything known of it?
  */
 bool lz_life_rate(const struct lz_life *l, u64 lba, int *rate)
 {
 	u16 mark = READ_ONCE(l->mark[lba]);
+	struct depths d = depths(now(l), mark);
 
-	*rate = mark ? rate_at(l, depths(now(l), mark)) : 0;
+	if (!mark)
+		*rate = 0;
+	else if (d.once > NO_HINT && READ_ONCE(l->trusted))
+		*rate = READ_ONCE(l->rest[d.recent / SUB][d.once - NO_HINT]);
+	else
+		*rate = rate_at(l, d);
 	return mark;
 }
 
@@ -633,15 +653,17 @@ bool lz_life_rate(const struct lz_life *l, u64 lba, int *rate)
  * lz_life_groups - how many groups there are to be
  * @spare: zones that blocks in use would not fill (zones)
  * @most: zones that may be open (zones)
+ * @apart: much of what is written comes with hints and lies apart from groups
  *
  * Each group keeps a zone half empty on the mean, from what GC would have to spare. The
- * root of that is what copies least of Zipf-distributed writes on 128 to 2,048 zones.
+ * root of that is what copies least of Zipf-distributed writes on 128 to 2,048 zones. What lies
+ * @apart has such zones, too, for which there is one group less.
  *
  * Return: at least 2, if @most allows.
  */
-u32 lz_life_groups(u32 spare, u32 most)
+u32 lz_life_groups(u32 spare, u32 most, bool apart)
 {
-	return min(max(lz_root(spare), 2u), min(most, LZ_NR_GROUPS));
+	return min(max(lz_root(spare), 2u + apart) - apart, min(most, LZ_NR_GROUPS));
 }
 
 /**

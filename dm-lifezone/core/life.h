@@ -52,6 +52,7 @@ struct lz_life_run {
  *	like @seen
  * @later: and a shorter one
  * @trusted: rates differ by hint, or may do
+ * @apart: and a quarter of what is written, or more, has one
  * @first: block written first as EXTREME since one such was discarded, or LZ_LIFE_NO_BLOCK
  * @last: and last
  * @ended: the same of the run before that, until it is in @run
@@ -78,6 +79,7 @@ struct lz_life {
 	u64 sooner;
 	u64 later;
 	bool trusted;
+	bool apart;
 	u64 first;
 	u64 last;
 	u64 ended[2];
@@ -137,7 +139,7 @@ static inline bool lz_life_due(const struct lz_life *l)
 }
 
 bool lz_life_rate(const struct lz_life *l, u64 lba, int *rate);
-u32 lz_life_groups(u32 spare, u32 most);
+u32 lz_life_groups(u32 spare, u32 most, bool apart);
 u32 lz_life_group(int rate, u32 groups);
 u8 lz_life_class(const struct lz_life *l, u64 lba, u32 n, u8 class, u32 groups);
 void lz_life_add(const struct lz_life *l, struct lz_life_sum *sum, u64 lba, u32 n);

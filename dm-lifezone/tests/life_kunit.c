@@ -245,12 +245,18 @@ static void life_zone_spread(struct kunit *test)
 /* The root of the spare zones, within bounds. */
 static void life_group_numbers(struct kunit *test)
 {
-	KUNIT_EXPECT_EQ(test, lz_life_groups(0, 14), 2u);
-	KUNIT_EXPECT_EQ(test, lz_life_groups(8, 14), 2u);
-	KUNIT_EXPECT_EQ(test, lz_life_groups(9, 14), 3u);
-	KUNIT_EXPECT_EQ(test, lz_life_groups(80, 14), 8u);
-	KUNIT_EXPECT_EQ(test, lz_life_groups(80, 3), 3u);
-	KUNIT_EXPECT_EQ(test, lz_life_groups(~0u, ~0u), LZ_NR_GROUPS);
+	KUNIT_EXPECT_EQ(test, lz_life_groups(0, 14, false), 2u);
+	KUNIT_EXPECT_EQ(test, lz_life_groups(8, 14, false), 2u);
+	KUNIT_EXPECT_EQ(test, lz_life_groups(9, 14, false), 3u);
+	KUNIT_EXPECT_EQ(test, lz_life_groups(80, 14, false), 8u);
+	KUNIT_EXPECT_EQ(test, lz_life_groups(80, 3, false), 3u);
+	KUNIT_EXPECT_EQ(test, lz_life_groups(~0u, ~0u, false), LZ_NR_GROUPS);
+	/* One less, where what has hints takes zones as well. */
+	KUNIT_EXPECT_EQ(test, lz_life_groups(0, 14, true), 2u);
+	KUNIT_EXPECT_EQ(test, lz_life_groups(9, 14, true), 2u);
+	KUNIT_EXPECT_EQ(test, lz_life_groups(80, 14, true), 7u);
+	KUNIT_EXPECT_EQ(test, lz_life_groups(80, 3, true), 3u);
+	KUNIT_EXPECT_EQ(test, lz_life_groups(~0u, ~0u, true), LZ_NR_GROUPS);
 }
 
 static void life_groups(struct kunit *test)
@@ -292,14 +298,21 @@ static void files(struct lz_life *l, bool shuffle, u32 writes)
 	}
 }
 
+/* A block of file @i of the eight of extreme data. */
+static u32 extreme(u32 i)
+{
+	return 2400 + i % 8 * 100;
+}
+
 /* What a hint is worth is measured. */
 static void life_hints(struct kunit *test)
 {
+	u32 kind, oldest = 0, i;
 	struct lz_life *l = life(test);
-	u32 kind;
 
 	files(l, false, 20 * BLOCKS);
 	KUNIT_EXPECT_TRUE(test, l->trusted);
+	KUNIT_EXPECT_TRUE(test, l->apart);
 	/* Blocks of 800 writes' life, 1,600, ...: just written, or to be written next. */
 	for (kind = 0; kind < 3; kind++) {
 		int sooner = lz_life_ask(l, 0, 1, LZ_CLASS_SHORT + kind);
@@ -307,7 +320,15 @@ static void life_hints(struct kunit *test)
 
 		KUNIT_EXPECT_GE(test, sooner, later);
 	}
-	KUNIT_EXPECT_GT(test, mean(l, 0, 800), mean(l, 2400, 800) + OCTAVE);
+	/* What survives goes by the time it has left: the older a file of a kind, the less. */
+	for (i = 1; i < 8; i++)
+		if (rate(l, extreme(i)) > rate(l, extreme(oldest)))
+			oldest = i;
+	for (i = 0; i < 7; i++)
+		KUNIT_EXPECT_GE(test, rate(l, extreme(oldest + i)),
+				rate(l, extreme(oldest + i + 1)));
+	KUNIT_EXPECT_GT(test, rate(l, extreme(oldest)), rate(l, extreme(oldest + 7)) + OCTAVE);
+	KUNIT_EXPECT_GT(test, mean(l, 0, 800), rate(l, extreme(oldest + 7)) + OCTAVE);
 }
 
 /* Hints that say nothing are seen through, and all count alike then. */
@@ -318,6 +339,7 @@ static void life_shuffled_hints(struct kunit *test)
 
 	files(l, true, 20 * BLOCKS);
 	KUNIT_EXPECT_FALSE(test, l->trusted);
+	KUNIT_EXPECT_FALSE(test, l->apart);
 	for (class = LZ_CLASS_MEDIUM; class <= LZ_CLASS_EXTREME; class++)
 		KUNIT_EXPECT_EQ(test, lz_life_ask(l, 0, 1, class),
 				lz_life_ask(l, 0, 1, LZ_CLASS_SHORT));

@@ -41,7 +41,7 @@ int sim_life_init(struct sim *s)
 	s->life = a;
 	if (!a || lz_life_init(&a->l, s->setup.blocks))
 		return -ENOMEM;
-	a->groups = lz_life_groups(0, s->setup.max_open);
+	a->groups = lz_life_groups(0, s->setup.max_open, false);
 	a->sum = calloc(s->setup.zones, sizeof(*a->sum));
 	a->mean = calloc(s->setup.zones, sizeof(*a->mean));
 	a->rated = calloc(s->setup.zones, sizeof(*a->rated));
@@ -85,7 +85,7 @@ u8 sim_life_user(struct sim *s, u32 lba)
 	if (lz_life_write(&a->l, lba, 1, s->req.class)) {
 		lz_life_measure(&a->l);
 		s->alone = leaves_alone(s);
-		a->groups = lz_life_groups(spare_zones(s), s->setup.max_open);
+		a->groups = lz_life_groups(spare_zones(s), s->setup.max_open, a->l.apart);
 	}
 	return class;
 }
