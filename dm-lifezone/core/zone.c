@@ -222,10 +222,13 @@ static bool budget_allows(struct lz *lz, bool gc)
 	return lz->nr_open + (other ? 0 : 1) < lz->data_slots;
 }
 
-/* Blocks of @z in use, or about to be: in flight. Caller holds z->lock. */
+/*
+ * Blocks of @z in use, or about to be: in flight, where one stays for a moment after it has been
+ * mapped. Caller holds z->lock.
+ */
 static u32 in_use(const struct lz_zone *z)
 {
-	return max(atomic_read(&z->valid), 0) + (z->resv - z->done);
+	return min(max(atomic_read(&z->valid), 0) + (z->resv - z->done), z->resv);
 }
 
 /* Blocks written since @z was; 0 before it is, and while it is. Caller holds z->lock. */
