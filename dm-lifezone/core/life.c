@@ -320,6 +320,8 @@ static void note_beside(struct lz_life *l, u64 lba, u32 n, u8 class)
 
 	add(&l->beside[hint], n - (before < 0));
 	add(&l->alike, n - (before != hint));
+	if (!READ_ONCE(l->mark[lba]))
+		add(&l->fresh, n);
 }
 
 /* @lba goes; the block before it, if it was written at about the same time, has outlived it. */
@@ -386,17 +388,6 @@ static void runs_judge(struct lz_life *l)
 	WRITE_ONCE(l->alone, often && l->gone[1] >= 3 * l->gone[0]);
 }
 
-/* Blocks written with a hint, as far as they are known. */
-static u64 hinted(const struct lz_life *l)
-{
-	u64 all = 0;
-	u32 i;
-
-	for (i = 0; i < LZ_LIFE_HINTS; i++)
-		all += READ_ONCE(l->beside[i]);
-	return all;
-}
-
 /*
  * Are hints given to files, rather than to each block? Blocks of a file are side by side. Those
  * that are agree then in half of what chance leaves, at least (the kappa of J. Cohen, A coefficient
@@ -404,9 +395,11 @@ static u64 hinted(const struct lz_life *l)
  */
 static bool of_files(const struct lz_life *l)
 {
-	u64 all = hinted(l), part, chance = 0;
+	u64 all = 0, part, chance = 0;
 	u32 i;
 
+	for (i = 0; i < LZ_LIFE_HINTS; i++)
+		all += READ_ONCE(l->beside[i]);
 	if (all < PRIOR)
 		return true;
 	for (i = 0; i < LZ_LIFE_HINTS; i++) {
@@ -461,7 +454,7 @@ void lz_life_measure(struct lz_life *l)
 		column[j] = measured_all(l, 0, LZ_LIFE_BINS, j, j + 1);
 	mean = measured_all(l, 0, LZ_LIFE_BINS, 0, LZ_LIFE_COLUMNS);
 	WRITE_ONCE(l->trusted, telling(l));
-	WRITE_ONCE(l->apart, l->trusted && 4 * hinted(l) >=
+	WRITE_ONCE(l->apart, l->trusted && 4 * READ_ONCE(l->fresh) >=
 		   add_up(l->written, 0, LZ_LIFE_BINS, 0, LZ_LIFE_COLUMNS));
 	for (j = 0; j < LZ_LIFE_COLUMNS; j++) {
 		u32 from = j, last = j + 1;
@@ -489,6 +482,7 @@ void lz_life_measure(struct lz_life *l)
 	for (j = 0; j < LZ_LIFE_HINTS; j++)
 		fade(&l->beside[j]);
 	fade(&l->alike);
+	fade(&l->fresh);
 	fade(&l->sooner);
 	fade(&l->later);
 	/* The mean rate is one write of a block in so many time constants. */
@@ -653,17 +647,22 @@ bool lz_life_rate(const struct lz_life *l, u64 lba, int *rate)
  * lz_life_groups - how many groups there are to be
  * @spare: zones that blocks in use would not fill (zones)
  * @most: zones that may be open (zones)
- * @apart: much of what is written comes with hints and lies apart from groups
+ * @apart: much of what is written are files with hints, and zones for each of these besides
  *
  * Each group keeps a zone half empty on the mean, from what GC would have to spare. The
  * root of that is what copies least of Zipf-distributed writes on 128 to 2,048 zones. What lies
- * @apart has such zones, too, for which there is one group less.
+ * @apart has such zones, too, for which there is one group less; where all of these may not be open
+ * at a time lifetimes share zones anyway.
  *
  * Return: at least 2, if @most allows.
  */
 u32 lz_life_groups(u32 spare, u32 most, bool apart)
 {
-	return min(max(lz_root(spare), 2u + apart) - apart, min(most, LZ_NR_GROUPS));
+	u32 groups = max(lz_root(spare), 2u);
+
+	if (apart && groups > 2 && groups + LZ_LIFE_HINTS <= most)
+		groups--;
+	return min(groups, min(most, LZ_NR_GROUPS));
 }
 
 /**

@@ -48,11 +48,12 @@ struct lz_life_run {
  * @beside: blocks written with a hint next to one that has one, by hint from SHORT on, counted
  *	like @seen
  * @alike: of these, those with the same hint
+ * @fresh: and blocks written with a hint where nothing was in use
  * @sooner: blocks gone before the one next to them whose hint promises a longer life, counted
  *	like @seen
  * @later: and a shorter one
  * @trusted: rates differ by hint, or may do
- * @apart: and a quarter of what is written, or more, has one
+ * @apart: and a quarter of what is written, or more, has one and lives once
  * @first: block written first as EXTREME since one such was discarded, or LZ_LIFE_NO_BLOCK
  * @last: and last
  * @ended: the same of the run before that, until it is in @run
@@ -76,6 +77,7 @@ struct lz_life {
 	s16 rest[LZ_LIFE_BINS][LZ_LIFE_ONCE];
 	u64 beside[LZ_LIFE_HINTS];
 	u64 alike;
+	u64 fresh;
 	u64 sooner;
 	u64 later;
 	bool trusted;

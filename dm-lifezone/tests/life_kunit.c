@@ -254,7 +254,9 @@ static void life_group_numbers(struct kunit *test)
 	/* One less, where what has hints takes zones as well. */
 	KUNIT_EXPECT_EQ(test, lz_life_groups(0, 14, true), 2u);
 	KUNIT_EXPECT_EQ(test, lz_life_groups(9, 14, true), 2u);
-	KUNIT_EXPECT_EQ(test, lz_life_groups(80, 14, true), 7u);
+	KUNIT_EXPECT_EQ(test, lz_life_groups(9, 6, true), 3u);
+	KUNIT_EXPECT_EQ(test, lz_life_groups(100, 14, true), 9u);
+	KUNIT_EXPECT_EQ(test, lz_life_groups(121, 14, true), 11u);
 	KUNIT_EXPECT_EQ(test, lz_life_groups(80, 3, true), 3u);
 	KUNIT_EXPECT_EQ(test, lz_life_groups(~0u, ~0u, true), LZ_NR_GROUPS);
 }
@@ -307,7 +309,7 @@ static u32 extreme(u32 i)
 /* What a hint is worth is measured. */
 static void life_hints(struct kunit *test)
 {
-	u32 kind, oldest = 0, i;
+	u32 kind, oldest = 0, state = 17, i;
 	struct lz_life *l = life(test);
 
 	files(l, false, 20 * BLOCKS);
@@ -329,6 +331,10 @@ static void life_hints(struct kunit *test)
 				rate(l, extreme(oldest + i + 1)));
 	KUNIT_EXPECT_GT(test, rate(l, extreme(oldest)), rate(l, extreme(oldest + 7)) + OCTAVE);
 	KUNIT_EXPECT_GT(test, mean(l, 0, 800), rate(l, extreme(oldest + 7)) + OCTAVE);
+	/* Of what is rewritten in place no groups are spared, whatever its hints. */
+	for (i = 0; i < 5 * BLOCKS; i++)
+		write_as(l, ram_random(&state, 3200), 1, LZ_CLASS_LONG);
+	KUNIT_EXPECT_FALSE(test, l->apart);
 }
 
 /* Hints that say nothing are seen through, and all count alike then. */
