@@ -31,10 +31,11 @@
  * whose hint says so.
  *
  * Lives of files end at an age, not at random: a block may not be likely to die now, and yet
- * not have long to live. For victims it is the time left that counts: from the rates by depth,
- * through which a block sinks steadily, follows how long one is to live on. Of data rewritten in
- * place the hottest blocks of a zone are gone first: by how far apart their rates were follows
- * the mean rate of what is left, for which Lomet and Luo's rule asks (victim.c).
+ * not have long to live. For victims, and for what survives and came with a hint, it is the time
+ * left that counts: from the rates by depth, through which a block sinks steadily, follows how long
+ * one is to live on. Of data rewritten in place the hottest blocks of a zone are gone first: by how
+ * far apart their rates were follows the mean rate of what is left, for which Lomet and Luo's rule
+ * asks (victim.c).
  *
  * Where files are merged, as in a store of levels, those of a level that was just written are read
  * next in some order, and what a merge wrote last may be what the next one reads first. That it has
