@@ -315,7 +315,7 @@ static u16 mark_before(const struct lz_life *l, u64 lba)
 }
 
 /* @n blocks from @lba on are about to be written as @class, which has an order. */
-static void note_beside(struct lz_life *l, u64 lba, u32 n, u8 class)
+static void note_hinted(struct lz_life *l, u64 lba, u32 n, u8 class)
 {
 	int hint = class - LZ_CLASS_SHORT, before = hint_of(mark_before(l, lba));
 
@@ -439,13 +439,14 @@ static bool telling(const struct lz_life *l)
  */
 void lz_life_measure(struct lz_life *l)
 {
+	u64 all = add_up(l->written, 0, LZ_LIFE_BINS, 0, LZ_LIFE_COLUMNS);
 	int row[LZ_LIFE_BINS], column[LZ_LIFE_COLUMNS], mean;
 	u32 i, j;
 
 	WRITE_ONCE(l->due, atomic64_read(&l->clock) + max_t(u64, l->blocks >> PERIOD_SHIFT, 1024));
 	runs_judge(l);
 	/* A device being filled says nothing else. */
-	if (!add_up(l->written, 0, LZ_LIFE_BINS, 0, LZ_LIFE_COLUMNS)) {
+	if (!all) {
 		WRITE_ONCE(l->trusted, of_files(l));
 		return;
 	}
@@ -455,8 +456,7 @@ void lz_life_measure(struct lz_life *l)
 		column[j] = measured_all(l, 0, LZ_LIFE_BINS, j, j + 1);
 	mean = measured_all(l, 0, LZ_LIFE_BINS, 0, LZ_LIFE_COLUMNS);
 	WRITE_ONCE(l->trusted, telling(l));
-	WRITE_ONCE(l->apart, l->trusted && 4 * READ_ONCE(l->fresh) >=
-		   add_up(l->written, 0, LZ_LIFE_BINS, 0, LZ_LIFE_COLUMNS));
+	WRITE_ONCE(l->apart, l->trusted && 4 * READ_ONCE(l->fresh) >= all);
 	for (j = 0; j < LZ_LIFE_COLUMNS; j++) {
 		u32 from = j, last = j + 1;
 
@@ -574,7 +574,7 @@ bool lz_life_write(struct lz_life *l, u64 lba, u32 n, u8 class)
 
 	note_gone(l, lba);
 	if (lz_ordered(class))
-		note_beside(l, lba, n, class);
+		note_hinted(l, lba, n, class);
 	if (class == LZ_CLASS_EXTREME)
 		run_on(l, lba, n);
 	for (i = 0; i < n; i++) {
