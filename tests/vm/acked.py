@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Writes with fsync, and checks after a crash that nothing acknowledged is lost.
 
-acked.py write TARGET LOG SECONDS [-w WORKERS] [-b BLOCKS] [-s SEED] [--pause SECONDS]
-	until SECONDS are over or the target fails. TARGET: a block device, or a
+acked.py write TARGET LOG SECONDS [-w WORKERS] [-b BLOCKS] [-s SEED] [--pause SECONDS] [--rounds N]
+	until SECONDS are over, or each worker has written N times, or the target fails. TARGET: a block device, or a
 	folder, in which files are made. Every block says which one it is and has
 	a version that only grows. Worker 0 never syncs: its blocks are what is
 	in flight. LOG gets one record for each acknowledged fsync, synchronously.
@@ -15,6 +15,7 @@ acked.py check TARGET LOG [-w WORKERS] [-b BLOCKS]
 LOG may be used by several runs after each other on one target.
 """
 import argparse
+import math
 import mmap
 import os
 import random
@@ -151,7 +152,7 @@ def write(a):
         n = 0
         try:
             # At least once: the machine may have stood still meanwhile.
-            while (not n or time.monotonic() < end) and not failed:
+            while (not n or time.monotonic() < end) and n < a.rounds and not failed:
                 mine = set()
                 for _ in range(rnd.choice((1, 1, 2, 8, 24))):
                     mine.add(rnd.randrange(a.blocks // a.workers) * a.workers + w)
@@ -225,6 +226,7 @@ def main():
     p.add_argument("-b", "--blocks", type=int, default=4096)
     p.add_argument("-s", "--seed", type=int, default=1)
     p.add_argument("--pause", type=float, default=0, help="after an fsync, seconds at most")
+    p.add_argument("--rounds", type=float, default=math.inf, help="of each worker, at most")
     p.add_argument("--only", type=int, help="the one worker that writes")
     p.set_defaults(mark=lambda text: None)
     a = p.parse_args()

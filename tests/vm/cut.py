@@ -15,6 +15,7 @@ LZ_TEST_CUTS: rounds.  LZ_TEST_FRESH: after so many of them all is made anew, fr
 on.  LZ_TEST_SEED: what is drawn, the cuts included, is drawn again.
 """
 import ctypes
+import math
 import mmap
 import multiprocessing
 import os
@@ -178,7 +179,8 @@ class Files:
 
     def __init__(self, where, log):
         self.a = SimpleNamespace(target=where, log=log.path, seconds=600, workers=WORKERS,
-                                 blocks=1536, seed=0, pause=0, mark=bios.mark)
+                                 blocks=1536, seed=0, pause=0, rounds=math.inf,
+                                 mark=bios.mark)
 
     def write(self, rnd, calm):
         self.a.seed = rnd.randrange(1 << 30)
