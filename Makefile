@@ -131,9 +131,10 @@ help:
 # help:                       VM_ZNS=size=4G,zone=16M,cap=12M,open=14,active=14 (or none)
 # help:                       VM_CPUS=2 VM_MEM=2G VM_KERNEL=debug VM_DISK=IMAGE VM_ICOUNT=1 VM_REBOOT=1
 # help: Test
-# help:   make check        the tests up to logs without coverage, mutants and kunit, and with those
-# help:                       of the tool; last line: N passed, N failed, N skipped
-# help:   make unit         unit tests of the kernel-free core, on the host
+# help:   make check        unit, crash, exhaust (without its four longest runs), fault, what the
+# help:                       fuzzers found before, the tool, guest, logs; last line:
+# help:                       N passed, N failed, N skipped
+# help:   make unit         unit tests of the kernel-free core, on the host (T=SUITE)
 # help:   make crash        power cuts of random schedules and planted bugs (N=1000000 SEED=)
 # help:   make exhaust      every cut of every short sequence on the smallest drive
 # help:   make fault        every allocation and every command fails in turn
@@ -148,7 +149,8 @@ help:
 # help:   make logs N=20    every cut of what the module told a drive in N short loads (SEED=)
 # help:   make lint         checkpatch, sparse, shellcheck, compiler warnings
 # help:   make analyze      gcc's and clang's analyzers on the core, Coccinelle on the module
-# help:   make bench        the benchmarks behind Documentation's report
+# help:   make bench        the benchmarks behind Documentation's report (BENCH="NAME..."; rocksdb
+# help:                       and inplace only by name)
 # help:   make seeds        studies of placement done again, beside what they published (SEEDS=N)
 # help:   make placement    our placement against others', in the simulator (SEEDS=N; half an hour)
 # help:                       PLOT=DIR: both also as pictures, SVG and PNG, in DIR

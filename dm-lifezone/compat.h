@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Differences between kernel versions, all of them. The module is written for
- * 6.12; what changed later is bridged here and nowhere else.
+ * 6.12; what changed later is bridged here, and in lz_split_fine() (io.c).
  */
 #ifndef LIFEZONE_COMPAT_H
 #define LIFEZONE_COMPAT_H

@@ -67,7 +67,7 @@ enum lz_event_bit {
  * @users: one reference for each user bio between .map and .end_io; dead while
  *	suspended
  * @write_parts: parts of writes after a bio's first
- * @read_parts: parts of reads that waited for the map
+ * @read_parts: parts of reads that are not one run, or waited for the map
  * @io_wq: runs @io_work
  * @io_work: gives waiting bios another try
  * @wait_lock: guards the lists after it

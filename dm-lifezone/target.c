@@ -5,7 +5,7 @@
  *
  * Life cycle. A reload has two instances alive for a while, and dm may build a
  * table that is never used. So .ctr reads only what never changes: the drive's
- * geometry and the superblock, and has the memory for the device. Recovery is in
+ * geometry and the superblock, and allocates the memory it needs. Recovery is in
  * .preresume and the orderly stop in .postsuspend. Between the two an instance
  * holds the writer token of its device's UUID; the other one gets it only after
  * the first has stopped. Two mapped devices on one drive, which dm itself would

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * lifezone probe and lifezone table: read the superblock, from either root
- * zone, and say what it tells. With --export in the form udev imports; libblkid
+ * lifezone probe: read the superblock, from either root zone, and say what it
+ * tells. With --export in the form udev imports; libblkid
  * does not know the format. Also works while the device is in use.
  */
 #include <blkid/blkid.h>

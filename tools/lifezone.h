@@ -23,7 +23,7 @@ enum {
 	EXIT_FAIL	= 1,	/* refused or failed; nothing was written unless it says so */
 	EXIT_REPAIRED	= 1,	/* repair: errors corrected */
 	EXIT_NONE	= 2,	/* probe: no lifezone device there */
-	EXIT_ERRORS	= 4,	/* check, repair: errors left uncorrected */
+	EXIT_ERRORS	= 4,	/* check, repair: errors left uncorrected; dump: damaged */
 	EXIT_OPERATION	= 8,	/* check, repair: could not be done */
 	EXIT_USAGE_	= 16,	/* bad command line */
 };

@@ -57,16 +57,20 @@ struct scan_copy {
  * @rep: what the drive said of its zones before anything was changed
  * @b: whole blocks of the log, by address
  * @nr: how many
+ * @max: and how many there is room for
  * @journal: those of the journal, by epoch and number
  * @nr_journal: how many
  * @odd: of blocks left out, as their numbers do not fit where they are
  * @nr_odd: how many
+ * @max_odd: room
  * @bad: addresses in zones of the log, below the write pointer, without one
  * @nr_bad: how many
+ * @max_bad: room
  * @root: the newest roots, newest first
  * @nr_root: how many
  * @copy: all whole roots
  * @nr_copy: how many
+ * @max_copy: room
  * @tail: a root zone ends with blocks that are no roots
  * @super: by root zone: bit by copy of the superblock that is whole
  * @super_epoch: their epochs
@@ -80,6 +84,7 @@ struct scan_copy {
  * @node: likewise, of one that nodes are of
  * @commit: likewise, of a commit
  * @jseq: likewise, of a journal block
+ * @buf: what is read at a time
  */
 struct scan {
 	struct lz *lz;
@@ -131,6 +136,7 @@ const struct scan_block *scan_at(const struct scan *s, u64 addr);
  * struct scan_path - journal blocks as they follow on one another
  * @b: them
  * @nr: how many
+ * @max: and how many there is room for
  * @zone: where the next would be
  * @off: likewise
  * @seq: and its number
@@ -180,9 +186,11 @@ struct rebuild_run {
  * struct rebuild_report - what a rebuild came to
  * @lost: blocks that are lost, in order
  * @nr_lost: runs
+ * @max_lost: and how many there is room for
  * @lost_blocks: blocks
  * @aged: blocks of uncertain age, in order
  * @nr_aged: runs
+ * @max_aged: and how many there is room for
  * @aged_blocks: blocks
  * @mapped: blocks mapped
  * @scanned: zones GC will have to search the map for

@@ -2,7 +2,7 @@
 /*
  * Bringing the zones in line with what the drive reports, at load.
  *
- * What metadata does not know is reset before anything is opened; what it knows is
+ * What metadata does not know is reset before it is used; what it knows is
  * adopted at the drive's write pointer, or closed. Blocks the drive has lost though
  * metadata points to them (a zone reset behind our back) are damage, and the device
  * is refused. Replay has settled every count it touches, so a zone that counts as

@@ -131,7 +131,7 @@ enum lz_trace_what {
 	LZ_TR_VICTIM_ZONE,	/* a candidate: a: valid, b: age (blocks), c: s64 rate */
 	LZ_TR_VICTIM,		/* a: valid blocks, b: age (blocks), c: candidates, d: free zones */
 	LZ_TR_RESET,		/* without valid data: old: enum lz_zone_state; new: 1 if due; */
-				/* a: 1 if one of extreme data was left alone */
+				/* a: 1 if it may have been left alone (lz_reset_alone()) */
 	LZ_TR_COMMIT,		/* a: commit number, b: journal blocks */
 	LZ_TR_CHECKPOINT,	/* old: 0 begins, 1 ends; a: number, b: nodes written */
 };
@@ -281,7 +281,7 @@ u64 lz_stat(struct lz *lz, enum lz_stat st);
  * @uncommitted: map updates not yet in the journal
  * @delta_used: map updates since the last checkpoint
  * @delta_cap: and how many fit
- * @leaves: map leaves that exist
+ * @leaves: map leaves when every block is mapped
  * @leaves_cached: of these, in RAM
  * @leaves_max: and how many may be
  * @trim_gain: blocks by which the mapped ones are more than at their fewest since the

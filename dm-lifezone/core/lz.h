@@ -86,7 +86,7 @@ static_assert(LZ_LOG_BLOCKS + 1 <= LZ_CMD_BLOCKS, "the longest, and a link");
  * struct lz_zone - a zone
  * @lock: guards @resv, @done, @closing, @begun, @seq, @open and the ring and counts of that
  * @state: enum lz_zone_state; changed under place_lock
- * @class: lifetime of the first data written
+ * @class: lifetime of the first data written, or of data given it empty or idle since
  * @flags: LZ_ZF_*
  * @closing: takes no more reservations
  * @draining: waits for @readers to go; its last reader kicks the machine

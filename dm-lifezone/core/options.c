@@ -80,7 +80,7 @@ static const struct lz_option lz_options[] = {
 	},
 	{
 		.key = "map_cache_mb", FIELD(map_cache_mb),
-		/* RAM is set aside at load; 1 TiB is beyond any map. */
+		/* Sized at load; 1 TiB is beyond any map. */
 		.max = 1u << 20, .zero = true, .fixed = true,
 	},
 	{

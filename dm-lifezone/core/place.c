@@ -9,7 +9,8 @@
  *
  *   1. an open zone that the policy ranks, but not one that is left alone, if there is another way
  *   2. a zone to adopt: an empty one, or, for a group, an idle one; else a new zone
- *   3. the budget is spent: an open zone that the policy admits only now
+ *   3. the budget is spent: wait if a zone is about to close; else an open zone that the policy
+ *	admits only now
  *   4. finish=mismatch, user data: finish the cheapest zone, and open a new one;
  *	finish=cost: where it pays, fill or finish one that is not in use
  *   5. any open zone, the one nearest in lifetime; counted as a fallback

@@ -125,7 +125,7 @@ extern const struct lz_cost lz_cost_default;
 
 /**
  * struct lz_place_zone - an open zone as placement sees it
- * @class: lifetime of the first data written to it
+ * @class: lifetime of what it is for (struct lz_zone)
  * @gc: opened for GC output
  * @idle: nothing has been written to it for long
  * @empty: all that was written to it is gone, and others may have it
@@ -147,7 +147,7 @@ enum lz_verdict {
 	LZ_PLACE_USE,		/* write to the open zone @idx */
 	LZ_PLACE_NEW,		/* open a new zone of the data's class */
 	LZ_PLACE_FINISH,	/* finish zone @idx, then open a new one */
-	LZ_PLACE_WAIT,		/* no open zone, and none may be opened yet */
+	LZ_PLACE_WAIT,		/* no open zone may be used, or one is about to close: ask again */
 };
 
 /**
@@ -157,7 +157,7 @@ enum lz_verdict {
  * @isolation: enum lz_isolation
  * @class: lifetime of the data
  * @gc: the data is moved by GC
- * @can_open: the zone budget and the free zones allow one more open zone
+ * @can_open: the zone budget, free zones and zone records to commit allow one more open zone
  * @budget_spent: it is the zone budget alone that forbids it: a finish would help
  * @closing: one of the open zones is about to make room for another
  * @reserve: user data keeps out of GC's zones: free zones are down to what GC

@@ -4,7 +4,7 @@
  *
  * Newest root, trees, zone table, journal: all read, nothing written. Then the
  * zones are brought in line with what the drive reports: what metadata does not
- * know is reset before anything is opened, what it knows is adopted at the
+ * know is reset before it is used, what it knows is adopted at the
  * drive's write pointer or closed. Last a fresh checkpoint in a new epoch; only
  * when its root is durable are users let in. A cut anywhere before that leaves
  * the old root and its journal as they were, and the next load does the same.

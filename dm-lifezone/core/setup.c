@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What every load begins with, and ends with: room in RAM for a device of this
- * geometry; and the first checkpoint, which makes it usable.
+ * What every load begins with, by lz_prepare() or itself, and ends with: room in RAM for a
+ * device of this geometry; and the first checkpoint, which makes it usable.
  */
 #include "lz.h"
 
 /*
  * lz_setup - room in RAM for the device @lz->si describes, for which the drive must do.
- * -EINVAL: it does not, and that has been said. -ENOMEM. Load only, as all here.
+ * -EINVAL: it does not, and that has been said. -ENOMEM. Not in use yet, as all here.
  */
 int lz_setup(struct lz *lz)
 {

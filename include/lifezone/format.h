@@ -242,7 +242,7 @@ enum lz_zone_state {
  * struct lz_zent - one zone in the zone table
  * @gen: generation, raised at each reset
  * @state: enum lz_zone_state
- * @class: lifetime class of the first data written to it
+ * @class: lifetime class of the first data written to it, or of data given it empty or idle since
  * @flags: LZ_ZF_*
  * @valid: entries of the map tree of this checkpoint that point into it
  * @wp: data zones: blocks handed out to be written; some may not have been (blocks)
@@ -277,8 +277,8 @@ struct lz_znode {
  *	bits) on, numbered up to the high 32 bits of @b
  * @LZ_JR_ZBAD: zone @lba was set aside
  *
- * Within one commit, discards come first and mappings after them; a mapping of
- * the same commit is newer than a discard of it.
+ * When a commit is applied its discards come first and its mappings after them,
+ * whatever their order in it.
  */
 enum lz_jrec_type {
 	LZ_JR_MAP	= 1,

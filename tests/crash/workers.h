@@ -39,6 +39,7 @@ struct worker {
  * struct shared - memory of all workers
  * @next: number of the next world
  * @limit: no world from this number on need be run
+ * @w: the workers
  */
 struct shared {
 	u32 next;

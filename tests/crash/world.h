@@ -119,6 +119,7 @@ struct stretch {
  * @moment: when the flush was asked for
  * @since: step at which it was issued
  * @w: waiter for core
+ * @world: whose it is
  */
 struct req {
 	u8 kind;
@@ -142,6 +143,16 @@ struct req {
 
 /**
  * struct io - a command in flight: core's (@cmd) or a part of a request (@rq)
+ * @dc: as the drive has it
+ * @cmd: core's, or NULL
+ * @rq: request it is a part of, or NULL
+ * @w: where a part of a write goes
+ * @r: where a part of a read is
+ * @lba: first block of the part
+ * @n: length (blocks)
+ * @next: next one in flight, or free
+ * @tags: what is written, or was read, block by block
+ * @expect: read: the values that blocks had when it began
  */
 struct io {
 	struct drive_cmd dc;
