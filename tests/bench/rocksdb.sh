@@ -51,7 +51,7 @@ placed() {
 # with a hint; what was written is in csv.NR
 puts() {
 	local fs=$1 set=${SETTINGS[$2]} n=$((${BENCH_ROCKSDB_MB:-1400} * 1000000 / (KEY + VALUE)))
-	local top=/dev/mapper/rocksdb class
+	local top=/dev/mapper/rocksdb class status
 
 	must lz_format "$dev" --force --quiet
 	# shellcheck disable=SC2086	# words are wanted
@@ -66,8 +66,9 @@ puts() {
 		--target_file_size_base=$((4 << 20)) --max_bytes_for_level_base=$((16 << 20)) \
 		--max_bytes_for_level_multiplier=2 --use_direct_io_for_flush_and_compaction=true \
 		--wal_bytes_per_sync=$((64 << 10)) --stats_per_interval=0 >"$W/db_bench" 2>&1 || {
+		status=$?
 		tail -5 "$W/db_bench"
-		fail "db_bench: $?"
+		fail "db_bench: status $status"
 	}
 	note "$(grep '^filluniquerandom' "$W/db_bench")"
 	must sync -f "$MNT"
