@@ -6,8 +6,10 @@
 #ifndef LIFEZONE_COMPAT_H
 #define LIFEZONE_COMPAT_H
 
+#include <linux/blk-integrity.h>
 #include <linux/blkdev.h>
 #include <linux/device-mapper.h>
+#include <linux/t10-pi.h>
 #include <linux/version.h>
 
 #define LZ_KERNEL_SINCE(a, b)	(KERNEL_VERSION(a, b, 0) <= LINUX_VERSION_CODE)
@@ -21,7 +23,7 @@ static inline void lz_clear_zoned_limits(struct queue_limits *limits)
 	limits->max_active_zones = 0;
 	limits->zone_write_granularity = 0;
 	limits->max_zone_append_sectors = 0;
-#if LZ_KERNEL_SINCE(6, 14)
+#if LZ_KERNEL_SINCE(6, 13)
 	limits->max_hw_zone_append_sectors = 0;
 #endif
 }
@@ -33,6 +35,31 @@ static inline void lz_set_write_zeroes(struct queue_limits *limits,
 	limits->max_write_zeroes_sectors = sectors;
 #if LZ_KERNEL_SINCE(6, 17)
 	limits->max_hw_wzeroes_unmap_sectors = sectors;
+#endif
+}
+
+/*
+ * Bytes of metadata that a drive has beside each block, besides protection information, which
+ * the drive makes itself where it is given none. 6.17: the profile says so.
+ */
+static inline unsigned int lz_metadata_bytes(struct block_device *bdev)
+{
+	const struct blk_integrity *bi = bdev_get_integrity(bdev);
+
+	if (!bi)
+		return 0;
+#if LZ_KERNEL_SINCE(6, 17)
+	return bi->metadata_size - bi->pi_tuple_size;
+#else
+	switch (bi->csum_type) {
+	case BLK_INTEGRITY_CSUM_CRC:
+	case BLK_INTEGRITY_CSUM_IP:
+		return bi->tuple_size - sizeof(struct t10_pi_tuple);
+	case BLK_INTEGRITY_CSUM_CRC64:
+		return bi->tuple_size - sizeof(struct crc64_pi_tuple);
+	default:
+		return bi->tuple_size;
+	}
 #endif
 }
 

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * No hibernation beneath a device that writes.
+ * No hibernation beneath a device.
  *
  * A hibernating kernel copies its memory and runs on until the copy is stored. Users are
  * frozen by then, but GC and zone resets need none: when the copy wakes up, its map would
- * lead to zones that were reset since. So would that of a suspended device which the
- * kernel that fetched the copy had started meanwhile. Core cannot be frozen as users are,
- * as file systems wait for it while they are. So hibernation is refused as long as there
- * is a device with a map, and a device while the machine hibernates. Sleep is not: memory
- * stays.
+ * lead to zones that were reset since. So would that of a device that is suspended or only
+ * read, if the kernel that fetched the copy had started it meanwhile. Core cannot be
+ * frozen as users are, as file systems wait for it while they are. So hibernation is
+ * refused as long as there is a device with a map, and a device while the machine
+ * hibernates. Sleep is not: memory stays.
  */
 #include <linux/suspend.h>
 #include "shell.h"
 
 static DEFINE_MUTEX(lz_hibernate_lock);
-static unsigned int lz_active;		/* devices that may write (lz_hibernate_lock) */
+static unsigned int lz_active;		/* devices with a map (lz_hibernate_lock) */
 static bool lz_hibernating;		/* likewise */
 
 /**

@@ -98,6 +98,8 @@ struct lz_bio {
 /* What of a bio's flags is passed on to parts. */
 #define LZ_OPF_PASSED		(REQ_SYNC | REQ_META | REQ_PRIO | REQ_IDLE |	\
 				 REQ_RAHEAD | REQ_BACKGROUND | REQ_SWAP)
+/* And of a read's: a write is better tried again than its zone set aside. */
+#define LZ_OPF_PASSED_READ	(LZ_OPF_PASSED | REQ_FAILFAST_MASK)
 
 static inline struct bio *lz_upper(struct lz_bio *lb)
 {
@@ -306,15 +308,14 @@ static inline void lz_part_make(struct lz_target *lt, struct lz_part *part,
 
 	/* Which cgroup it is for is set as dm submits it for us. */
 	piece->bi_bdev = lt->bdev;
-	piece->bi_opf = bio->bi_opf & LZ_OPF_PASSED;
 	piece->bi_ioprio = bio->bi_ioprio;
 	piece->bi_iter = part->rest;
 	if (bio_op(bio) == REQ_OP_READ) {
-		piece->bi_opf |= REQ_OP_READ;
+		piece->bi_opf = REQ_OP_READ | (bio->bi_opf & LZ_OPF_PASSED_READ);
 		piece->bi_iter.bi_sector = lz_addr_sector(lt, part->r.addr);
 		piece->bi_end_io = lz_read_endio;
 	} else {
-		piece->bi_opf |= REQ_OP_ZONE_APPEND;
+		piece->bi_opf = REQ_OP_ZONE_APPEND | (bio->bi_opf & LZ_OPF_PASSED);
 		piece->bi_write_hint = bio->bi_write_hint;
 		piece->bi_end_io = lz_write_endio;
 	}
@@ -346,8 +347,9 @@ static unsigned int lz_part_fit(struct lz_target *lt, struct lz_part *part)
 	unsigned int segs;
 	int split;
 
-	/* The common case: one block, in one page. */
-	if (likely(bytes == LZ_BLOCK_SIZE && bio_iter_len(&part->bio, part->rest) == bytes))
+	/* The common case: one block, which is one page. */
+	if (likely(bytes == PAGE_SIZE && bytes == LZ_BLOCK_SIZE &&
+		   bio_iter_len(&part->bio, part->rest) == bytes))
 		return bytes;
 	if (unlikely(mp_bvec_iter_len(part->bio.bi_io_vec, part->rest) < LZ_BLOCK_SIZE))
 		split = lz_split_fine(lt, part);

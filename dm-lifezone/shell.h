@@ -3,7 +3,7 @@
  * The kernel shell around core: what waits or touches a bio.
  *
  * target.c	dm glue: arguments, checks of the drive, life cycle, status
- * hibernate.c	no hibernation beneath a device that writes
+ * hibernate.c	no hibernation beneath a device
  * io.c		bios of users
  * carry.c	carries out the commands of core's machine, and runs the machine
  * sysfs.c	/sys/block/dm-N/lifezone

@@ -417,6 +417,13 @@ static int lz_survey_drive(struct lz_target *lt)
 		ti->error = "Logical blocks are too large";
 		return -EINVAL;
 	}
+	/* The block layer has none for an append, which NVMe then refuses. */
+	if (lz_metadata_bytes(bdev)) {
+		DMERR("%s: %u bytes of metadata beside each block; allowed: protection information",
+		      lz_target_name(lt), lz_metadata_bytes(bdev));
+		ti->error = "Drive has metadata beside its blocks";
+		return -EINVAL;
+	}
 	lt->nr_drive_zones = div64_u64(bdev_nr_sectors(bdev), zone_sectors);
 
 	r = blkdev_report_zones(bdev, 0, BLK_ALL_ZONES, lz_survey_zone, &s);
@@ -720,7 +727,7 @@ static void lz_dtr(struct dm_target *ti)
 	lz_io_exit(lt);
 	lz_carry_exit(lt);
 	cancel_work_sync(&lt->event_work);
-	if (lt->loaded && !lt->read_only)
+	if (lt->loaded)
 		lz_hibernate_release();
 	if (lt->lz)
 		lz_free_device(lt->lz);
@@ -741,7 +748,7 @@ static int lz_preresume(struct dm_target *ti)
 	if (lt->running)
 		goto out;
 	/* Until it is removed. */
-	if (!lt->loaded && !lt->read_only)
+	if (!lt->loaded)
 		r = lz_hibernate_hold();
 	if (r) {
 		DMERR("%s: not while the machine hibernates", lz_target_name(lt));
@@ -782,7 +789,7 @@ static int lz_preresume(struct dm_target *ti)
 	lt->running = true;
 	lz_carry_go(lt);
 release:
-	if (r && !lt->loaded && !lt->read_only)
+	if (r && !lt->loaded)
 		lz_hibernate_release();
 out:
 	mutex_unlock(&lt->life);

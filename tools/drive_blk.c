@@ -34,6 +34,20 @@ static u64 queue_number(dev_t dev, const char *name)
 	return block_u64(dev, path, &v) ? v : 0;
 }
 
+/* Bytes of metadata beside each block that are not protection information (T10 8, NVMe's 16). */
+static u64 metadata_bytes(dev_t dev)
+{
+	char format[32];
+	u64 bytes;
+
+	if (!block_u64(dev, "metadata_bytes", &bytes) ||
+	    !block_text(dev, "integrity/format", format, sizeof(format)))
+		return 0;
+	if (!strncmp(format, "T10-DIF", 7))
+		return bytes - 8;
+	return strncmp(format, "EXT-DIF", 7) ? bytes : bytes - 16;
+}
+
 /* Who has it: device-mapper devices and the like, by name. */
 static void say_busy(struct drive *d, dev_t dev)
 {
@@ -229,6 +243,12 @@ static bool blk_open(struct drive *d, unsigned int flags, const struct drive_ima
 		complain(d->path, "logical blocks of %llu bytes (at most %u are allowed)",
 			 (unsigned long long)queue_number(st.st_rdev, "logical_block_size"),
 			 LZ_BLOCK_SIZE);
+		return false;
+	}
+	if (metadata_bytes(st.st_rdev)) {
+		complain(d->path,
+			 "%llu bytes of metadata beside each block (allowed is protection information)",
+			 (unsigned long long)metadata_bytes(st.st_rdev));
 		return false;
 	}
 	d->g.zone_blocks = zone_sectors / LZ_BLOCK_SECTORS;
