@@ -6,10 +6,8 @@
 #ifndef LIFEZONE_COMPAT_H
 #define LIFEZONE_COMPAT_H
 
-#include <linux/blk-integrity.h>
 #include <linux/blkdev.h>
 #include <linux/device-mapper.h>
-#include <linux/t10-pi.h>
 #include <linux/version.h>
 
 #define LZ_KERNEL_SINCE(a, b)	(KERNEL_VERSION(a, b, 0) <= LINUX_VERSION_CODE)
@@ -35,31 +33,6 @@ static inline void lz_set_write_zeroes(struct queue_limits *limits,
 	limits->max_write_zeroes_sectors = sectors;
 #if LZ_KERNEL_SINCE(6, 17)
 	limits->max_hw_wzeroes_unmap_sectors = sectors;
-#endif
-}
-
-/*
- * Bytes of metadata that a drive has beside each block, besides protection information, which
- * the drive makes itself where it is given none. 6.17: the profile says so.
- */
-static inline unsigned int lz_metadata_bytes(struct block_device *bdev)
-{
-	const struct blk_integrity *bi = bdev_get_integrity(bdev);
-
-	if (!bi)
-		return 0;
-#if LZ_KERNEL_SINCE(6, 17)
-	return bi->metadata_size - bi->pi_tuple_size;
-#else
-	switch (bi->csum_type) {
-	case BLK_INTEGRITY_CSUM_CRC:
-	case BLK_INTEGRITY_CSUM_IP:
-		return bi->tuple_size - sizeof(struct t10_pi_tuple);
-	case BLK_INTEGRITY_CSUM_CRC64:
-		return bi->tuple_size - sizeof(struct crc64_pi_tuple);
-	default:
-		return bi->tuple_size;
-	}
 #endif
 }
 

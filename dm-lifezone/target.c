@@ -27,6 +27,7 @@
  * What this does not do: pass ioctls to the drive, so there is no .prepare_ioctl.
  * A zone reset or a vendor command behind core's back would destroy data.
  */
+#include <linux/blk-integrity.h>
 #include <linux/module.h>
 #include <linux/sched/mm.h>
 #include <linux/uuid.h>
@@ -417,10 +418,14 @@ static int lz_survey_drive(struct lz_target *lt)
 		ti->error = "Logical blocks are too large";
 		return -EINVAL;
 	}
-	/* The block layer has none for an append, which NVMe then refuses. */
-	if (lz_metadata_bytes(bdev)) {
-		DMERR("%s: %u bytes of metadata beside each block; allowed: protection information",
-		      lz_target_name(lt), lz_metadata_bytes(bdev));
+	/*
+	 * The block layer has none for appends (6.12), which NVMe refuses if it is more than
+	 * protection information, or puts other numbers into that than it should (7.3, blocks of
+	 * more than 512 bytes).
+	 */
+	if (bdev_get_integrity(bdev) && !bdev_emulates_zone_append(bdev)) {
+		DMERR("%s: %pg has metadata beside each block, which appends cannot bring along",
+		      lz_target_name(lt), bdev);
 		ti->error = "Drive has metadata beside its blocks";
 		return -EINVAL;
 	}

@@ -34,20 +34,6 @@ static u64 queue_number(dev_t dev, const char *name)
 	return block_u64(dev, path, &v) ? v : 0;
 }
 
-/* Bytes of metadata beside each block that are not protection information (T10 8, NVMe's 16). */
-static u64 metadata_bytes(dev_t dev)
-{
-	char format[32];
-	u64 bytes;
-
-	if (!block_u64(dev, "metadata_bytes", &bytes) ||
-	    !block_text(dev, "integrity/format", format, sizeof(format)))
-		return 0;
-	if (!strncmp(format, "T10-DIF", 7))
-		return bytes - 8;
-	return strncmp(format, "EXT-DIF", 7) ? bytes : bytes - 16;
-}
-
 /* Who has it: device-mapper devices and the like, by name. */
 static void say_busy(struct drive *d, dev_t dev)
 {
@@ -196,7 +182,7 @@ static bool blk_open(struct drive *d, unsigned int flags, const struct drive_ima
 	struct caps caps = { .min = ~0ull };
 	char zoned[32];
 	struct stat st;
-	u64 bytes = 0;
+	u64 bytes = 0, metadata;
 
 	if (img && (img->zone_size || img->zone_cap || img->max_open)) {
 		complain(d->path,
@@ -245,10 +231,11 @@ static bool blk_open(struct drive *d, unsigned int flags, const struct drive_ima
 			 LZ_BLOCK_SIZE);
 		return false;
 	}
-	if (metadata_bytes(st.st_rdev)) {
+	/* NVMe's; see lz_survey_drive(). */
+	if (block_u64(st.st_rdev, "metadata_bytes", &metadata) && metadata) {
 		complain(d->path,
-			 "%llu bytes of metadata beside each block (allowed is protection information)",
-			 (unsigned long long)metadata_bytes(st.st_rdev));
+			 "%llu bytes of metadata beside each block, which appends cannot bring along (none is allowed)",
+			 (unsigned long long)metadata);
 		return false;
 	}
 	d->g.zone_blocks = zone_sectors / LZ_BLOCK_SECTORS;

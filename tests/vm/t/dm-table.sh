@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# proves: table line, limits, messages, sysfs, on a drive with protection information; only one may have the drive live; a read-only table writes nothing
-# vm: VM_ZNS=size=1G,zone=16M,cap=12M,open=14,active=14,ms=8,pi=1
+# proves: table line, limits, messages, sysfs; only one may have the drive live; a read-only table writes nothing
+# vm: VM_ZNS=size=1G,zone=16M,cap=12M,open=14,active=14
 # timeout: 180
 . tests/vm/lib.sh
 
