@@ -25,6 +25,8 @@ struct sim_args {
 	bool json;
 };
 
+#define UNSET	(~0u)
+
 enum {
 	OPT_ZONES = 0x100, OPT_CAP, OPT_BLOCKS, OPT_OPEN, OPT_GC, OPT_SLOPE, OPT_AHEAD,
 	OPT_EXCLUSIVE, OPT_COST, OPT_FILLS, OPT_SKIP, OPT_EVERY, OPT_SEED, OPT_SEEDS, OPT_JSON,
@@ -42,26 +44,26 @@ static const struct argp_option sim_options[] = {
 	{ "max-open", OPT_OPEN, "N", 0, "zones open at a time (14)", 0 },
 	{ "gc-start", OPT_GC, "N", 0, "GC runs while fewer zones are free (4)", 0 },
 	{ "gc-slope", OPT_SLOPE, "N", 0,
-	  "and takes a zone only with more than 100 - N x (per cent missing) per cent garbage (any)",
+	  "GC takes a zone only with more than 100 - N x (per cent missing) per cent garbage (any)",
 	  0 },
 	{ "gc-ahead", OPT_AHEAD, "N", 0,
-	  "--arrive: and while nobody writes, below N more, at most a 16th of those to spare (4)",
+	  "--arrive: while nobody writes GC runs below N more, at most a 16th of those to spare (4)",
 	  0 },
 	{ "reserve", OPT_RESERVE, "N", 0,
-	  "GC begins at once, passes by what is not worth it, and has N free zones for itself, as in the module (0)",
+	  "GC begins at once, passes by what is not worth it, and has N free zones for itself, as in the module (0; --arrive: half of --gc-start)",
 	  0 },
 	{ "exclusive", OPT_EXCLUSIVE, NULL, 0,
 	  "files of a store written at the same time do not share a zone, as in ZenFS", 0 },
 	{ "cost", OPT_COST, "PRESET|KEY=N,...", 0,
-	  "and tell the time on a drive: zn540 or tlc; write, read, pad (ns a page), ...", 0 },
+	  "tell the time on a drive, too: zn540 or tlc; write, read, pad (ns a page), ...", 0 },
 	{ "arrive", OPT_ARRIVE, "MB/S|trace", 0,
 	  "writes come at that rate, or as the trace has them, and wait in a queue: tell the latency",
 	  0 },
 	{ "fills", OPT_FILLS, "N", 0, "write N times the blocks there are (10)", 0 },
-	{ "skip", OPT_SKIP, "N", 0, "and count after as many (half of that)", 0 },
+	{ "skip", OPT_SKIP, "N", 0, "count after N times the blocks (half of --fills)", 0 },
 	{ "every", OPT_EVERY, "BLOCKS", 0, "a row for so many blocks users write, not for all", 0 },
 	{ "seed", OPT_SEED, "S", 0, "of what is drawn (1)", 0 },
-	{ "seeds", OPT_SEEDS, "N", 0, "and of as many runs, one more for each (1)", 0 },
+	{ "seeds", OPT_SEEDS, "N", 0, "runs, each with the next seed (1)", 0 },
 	{ "follow", OPT_FOLLOW, "TRACE", 0,
 	  "decide once more what a device's tracepoints say, and tell what differs", 0 },
 	{ "json", OPT_JSON, NULL, 0, "print JSON", 0 },
@@ -252,7 +254,7 @@ static void put_latency(struct json_object *o, const struct sim *s, const struct
 	if (s->setup.rate)
 		put_u64(o, "offered_mb_per_s", s->setup.rate / 1000000);
 	put_u64(o, "requests", l.n);
-	put_fixed(o, "busy", (l.busy - was->busy) / (l.now - was->now), 4);
+	put_fixed(o, "busy", l.now > was->now ? (l.busy - was->busy) / (l.now - was->now) : 0, 4);
 	put_us(o, "latency_mean_us", l.mean);
 	put_us(o, "latency_p50_us", l.p50);
 	put_us(o, "latency_p99_us", l.p99);
@@ -322,7 +324,10 @@ static void row(const struct sim_args *a, const struct sim *s, const struct was 
 	put_u64(o, "fallback_blocks", s->n.fallback - n->fallback);
 	put_u64(o, "zones_in_use", s->setup.zones - s->nr_free);
 	put_u64(o, "blocks_in_use", s->mapped);
-	if (a->timed)
+	/* With a queue that is not the time of users, who have latencies. */
+	if (a->timed && s->queue)
+		put_fixed(o, "busy_s", (s->t.now - was->t.now) / 1e9, 3);
+	else if (a->timed)
 		put_time(o, s, &was->t, user);
 	if (s->queue)
 		put_latency(o, s, &was->l, a->json);
@@ -416,6 +421,10 @@ static int follow(const struct sim_args *a)
 		complain(a->follow, "%s", err == -EINVAL ? why : strerror(-err));
 		return EXIT_FAIL;
 	}
+	if (!n.places && !n.victims && !n.resets) {
+		complain(a->follow, "has no placement, victim or reset of a lifezone device");
+		return EXIT_FAIL;
+	}
 	o = json_object_new_object();
 	put_str(o, "policy", a->policy[0]->name);
 	put_u64(o, "placements", n.places);
@@ -427,31 +436,46 @@ static int follow(const struct sim_args *a)
 	return n.differ ? EXIT_FAIL : EXIT_OK;
 }
 
+/* Is @text a load? If not that has been told. */
+static bool known(const struct sim_args *a, const char *text)
+{
+	const char *why;
+	struct load *l = load_new(text, a->setup.blocks, a->setup.seed, &why);
+	bool is = l;
+
+	if (!is)
+		complain(text, "%s", why ? why : strerror(ENOMEM));
+	load_free(l);
+	return is;
+}
+
 int cmd_sim(int argc, char **argv)
 {
 	struct sim_args a = {
 		.setup = {
 			.zones = 2048, .cap = 1024, .blocks = 1953125, .max_open = 14,
-			.gc_start = 4, .seed = 1,
+			.gc_start = 4, .seed = 1, .reserve = UNSET,
 		},
 		.seeds = 1, .fills = 10, .skip = ~0ull,
 	};
 	struct out out = { 0 };
+	bool given;
 	u32 l, p;
 	u64 i;
 
 	lz_options_default(&a.setup.o);
 	sim_cost_default(&a.setup.cost);
 	parse_args(&sim_argp, "sim", argc, argv, &a);
-	if (a.setup.reserve && a.setup.reserve >= a.setup.gc_start) {
+	given = a.policies;
+	if (a.setup.reserve == UNSET)
+		a.setup.reserve = a.setup.arrivals != SIM_CLOSED && !a.follow ? a.setup.gc_start / 2 : 0;
+	else if (a.setup.reserve && a.setup.reserve >= a.setup.gc_start) {
 		complain("sim", "--reserve %u: must be less than --gc-start %u, or GC never begins",
 			 a.setup.reserve, a.setup.gc_start);
 		return EXIT_USAGE_;
 	}
 	if (a.follow)
 		return follow(&a);
-	if (a.setup.arrivals != SIM_CLOSED && !a.setup.reserve)
-		a.setup.reserve = a.setup.gc_start / 2;
 	if (a.skip == ~0ull)
 		a.skip = a.fills / 2;
 	if (a.skip >= a.fills) {
@@ -461,9 +485,19 @@ int cmd_sim(int argc, char **argv)
 	}
 	if (!a.loads)
 		a.load[a.loads++] = "zipf:0.99";
-	if (!a.policies)
-		for (; sim_policies[a.policies]; a.policies++)
-			a.policy[a.policies] = sim_policies[a.policies];
+	for (p = 0; !given && sim_policies[p]; p++)
+		if (sim_policies[p]->choose || !a.setup.exclusive)
+			a.policy[a.policies++] = sim_policies[p];
+	for (p = 0; a.setup.exclusive && p < a.policies; p++) {
+		if (a.policy[p]->choose)
+			continue;
+		complain("sim", "--exclusive: %s does not know of files", a.policy[p]->name);
+		return EXIT_USAGE_;
+	}
+	/* Not after hours of others. */
+	for (l = 0; l < a.loads; l++)
+		if (!known(&a, a.load[l]))
+			return EXIT_FAIL;
 	out.json = a.json;
 	out_rows_begin(&out, "runs");
 	for (l = 0; l < a.loads; l++)

@@ -55,6 +55,7 @@ struct caza_file {
  * @file: by logical block, that it is of
  * @zone: by zone
  * @stream: by stream, the file it writes
+ * @counted: what is overwritten has been counted off
  */
 struct caza {
 	struct caza_file *of;
@@ -62,6 +63,7 @@ struct caza {
 	u32 *file;
 	struct parts *zone;
 	u32 stream[SIM_STREAMS];
+	bool counted;
 };
 
 static int caza_init(struct sim *s)
@@ -135,8 +137,9 @@ static void caza_dead(struct sim *s, u32 lba, u32 addr)
 {
 	struct caza *c = s->priv;
 	struct parts *z = &c->zone[sim_zone_of(s, addr)];
-	struct part *p = c->file[lba] ? part_of(z, c->file[lba]) : NULL;
+	struct part *p = c->file[lba] && !c->counted ? part_of(z, c->file[lba]) : NULL;
 
+	c->counted = false;
 	if (p && !--p->n)
 		*p = z->part[--z->n];
 }
@@ -222,8 +225,10 @@ static u32 caza_user(struct sim *s, u32 lba, u32 old)
 	struct caza *c = s->priv;
 
 	/* What was there is dead first: it may have been another file's. */
-	if (old != SIM_NOWHERE)
+	if (old != SIM_NOWHERE) {
 		caza_dead(s, lba, old);
+		c->counted = true;
+	}
 	c->file[lba] = file;
 	if (!file)
 		return sim_stream(s, s->req.class);

@@ -474,6 +474,7 @@ static int foresee(struct sim *s, const char *text, u64 writes)
 		}
 		at += !req.discard;
 	}
+	s->deaths = at;
 	err = 0;
 out:
 	free(last);
@@ -509,6 +510,7 @@ int sim_init(struct sim *s, const struct sim_policy *p, const struct sim_setup *
 	s->load = load_new(load, setup->blocks, setup->seed, why);
 	if (!s->load)
 		return *why ? -EINVAL : -ENOMEM;
+	s->writers = load_writers(s->load);
 	if (setup->arrivals == SIM_TIMES && !load_timed(s->load)) {
 		*why = "does not say when it writes";
 		load_free(s->load);

@@ -84,7 +84,7 @@ struct load {
 
 const char *const load_docs[] = {
 	"uniform         every block alike",
-	"zipf:THETA      the Nth most frequent block as often as N^-THETA",
+	"zipf[:THETA]    the Nth most frequent block as often as N^-THETA (0.99)",
 	"moving[:WRITES] nine of ten writes to one of twenty blocks, to others every so many",
 	"journal         half of the writes round and round in a 50th, SHORT; others LONG",
 	"guests          files rewritten at random, a tenth MEDIUM with 60 % of the writes, others LONG;",
@@ -333,7 +333,7 @@ double load_rate(const struct load *l, u32 lba)
 	return 1;
 }
 
-/* "NAME" or "NAME:NUMBER" with a number from @min to @max: the number, @min without one. */
+/* "NAME", which leaves @number as it is, or "NAME:NUMBER" with a number from @min to @max. */
 static bool named(const char *text, const char *name, double min, double max, double *number)
 {
 	size_t n = strlen(name);
@@ -341,7 +341,6 @@ static bool named(const char *text, const char *name, double min, double max, do
 
 	if (strncmp(text, name, n))
 		return false;
-	*number = min;
 	if (!text[n])
 		return true;
 	if (text[n] != ':')
@@ -389,7 +388,7 @@ static struct lsm *lsm_named(const char *text, u32 blocks, u64 seed, const char 
 	}
 	setup.drawn = fill && skip(&at, ":drawn");
 	if (fill && skip(&at, ":merges=")) {
-		setup.merges = strtoul(at, &end, 10);
+		setup.merges = min(strtoul(at, &end, 10), LSM_MERGES + 1ul);
 		at = end;
 	}
 	if (fill && skip(&at, ":value=")) {
@@ -418,7 +417,7 @@ static struct lsm *lsm_named(const char *text, u32 blocks, u64 seed, const char 
 struct load *load_new(const char *text, u32 blocks, u64 seed, const char **why)
 {
 	struct load *l = calloc(1, sizeof(*l));
-	double x = 0.99;
+	double x = 0.99, period = blocks;
 	bool zipf = false;
 	u32 i;
 
@@ -433,9 +432,9 @@ struct load *load_new(const char *text, u32 blocks, u64 seed, const char **why)
 	} else if (named(text, "zipf", 0.01, 10, &x)) {
 		l->kind = ZIPF;
 		zipf = true;
-	} else if (named(text, "moving", 1, 1e15, &x)) {
+	} else if (named(text, "moving", 1, 1e15, &period)) {
 		l->kind = MOVING;
-		l->period = x > 1 ? x : l->period;
+		l->period = period;
 	} else if (!strcmp(text, "journal")) {
 		l->kind = JOURNAL;
 	} else if (!strcmp(text, "guests")) {
@@ -467,6 +466,17 @@ struct load *load_new(const char *text, u32 blocks, u64 seed, const char **why)
 	for (i = 0; steady(l) && i < AHEAD; i++)
 		l->ahead[(l->n + i) % AHEAD] = draw(l);
 	return l;
+}
+
+u32 load_writers(const struct load *l)
+{
+	switch (l->kind) {
+	case LSM:
+		return LSM_WRITERS;
+	case TENANTS:
+		return tenants_writers(l->tenants);
+	}
+	return 1;
 }
 
 bool load_ends(const struct load *l)

@@ -32,7 +32,7 @@ bool sim_shared(const struct sim *s, u32 zone)
 
 	if (s->z[zone].state != SIM_OPEN)
 		return false;
-	for (i = SIM_OWN_STREAMS; s->setup.exclusive && i < SIM_STREAMS; i++)
+	for (i = SIM_OWN_STREAMS; s->setup.exclusive && i < sim_writer(s->writers, 0); i++)
 		if (s->open[i] == zone)
 			return false;
 	return true;

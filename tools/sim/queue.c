@@ -9,7 +9,8 @@
  * copies a block waits for that, and a finish is done before the write that wants the place. Erases
  * of a few zones may be put off until the drive has nothing else to do.
  *
- * Arrivals are independent of each other at a mean rate, or as a trace says.
+ * Arrivals are independent of each other at a mean rate, or as a trace says; of a request of
+ * several blocks all come at once, and it is answered with the last.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -27,6 +28,7 @@
  * struct sim_queue - arrivals and the queue; times in ns
  * @r: of arrivals
  * @arrived: when the request under way did
+ * @more: so many of its blocks are yet to come
  * @first: SIM_TIMES: what the load said of the first
  * @free: the drive has nothing to do for users from now on
  * @busy: it had so long, with all it did for GC
@@ -42,6 +44,7 @@
 struct sim_queue {
 	struct rnd r;
 	double arrived;
+	u32 more;
 	u64 first;
 	double free;
 	double busy;
@@ -141,14 +144,14 @@ static void keep_pace(struct sim *s)
 	}
 }
 
-/* When the request under way did. */
+/* When the request under way did. A long one has as much time to itself as its blocks had. */
 static double arrival(struct sim *s)
 {
+	double bytes = (s->req.more + 1.0) * s->setup.cost.block;
 	struct sim_queue *q = s->queue;
 
 	if (s->setup.arrivals == SIM_POISSON)
-		return q->arrived -
-			log1p(-rnd_real(&q->r)) * s->setup.cost.block * 1e9 / s->setup.rate;
+		return q->arrived - log1p(-rnd_real(&q->r)) * bytes * 1e9 / s->setup.rate;
 	if (!s->n.user)
 		q->first = s->req.at;
 	/* Those of several processors may not be in order. */
@@ -160,7 +163,9 @@ void sim_queue_arrive(struct sim *s)
 	struct sim_queue *q = s->queue;
 
 	catch_up(s);
-	q->arrived = arrival(s);
+	if (!q->more)
+		q->arrived = arrival(s);
+	q->more = s->req.more;
 	while (q->free < q->arrived && (erase(q, s->t.read + s->t.write) || clean(s, true)))
 		;
 	q->free = max(q->free, q->arrived);

@@ -18,7 +18,7 @@
 #include "../../dm-lifezone/core/policy.h"
 
 #define SIM_NOWHERE	(~0u)
-#define SIM_STREAMS	512u	/* a policy may have */
+#define SIM_STREAMS	4096u	/* a policy may have */
 #define SIM_OPEN_MAX	64u	/* zones open */
 #define SIM_RESERVE	4u	/* zones free without which GC takes any victim */
 
@@ -51,7 +51,7 @@ struct sim_keys {
  * @inputs: files that die when all that is written with it is there; valid until the next request
  * @nr_inputs: how many
  * @at: when it was asked for, of a load that says so (ns)
- * @more: the next block is of the same request
+ * @more: so many blocks after it are of the same request
  */
 struct sim_req {
 	u32 lba;
@@ -65,7 +65,7 @@ struct sim_req {
 	const u32 *inputs;
 	u32 nr_inputs;
 	u64 at;
-	bool more;
+	u32 more;
 };
 
 /**
@@ -85,6 +85,8 @@ void load_free(struct load *l);
 bool load_next(struct load *l, struct sim_req *req);
 /* A block that is likely to be written soon, where that is known, or any other. */
 u32 load_soon(const struct load *l);
+/* How many write files, at most. */
+u32 load_writers(const struct load *l);
 /* Does it end by itself? */
 bool load_ends(const struct load *l);
 /* Once there is no more: why it did not end by itself, or NULL. */
@@ -347,7 +349,9 @@ struct sim_setup {
  * @queue: of users who do not wait for answers, or NULL
  * @victim: with it: the zone that is being cleaned, or SIM_NOWHERE
  * @off: and how far (blocks)
+ * @writers: of the load
  * @death: by user write, the clock at the next write, or the discard, of the same block
+ * @deaths: of so many
  * @ended: when a run of extreme data ended last, by sim_clock(); 0: none has
  * @alone: what is written last of one goes first, so zones are left alone
  * @no_victim: no zone is worth cleaning, until another one is full
@@ -381,7 +385,9 @@ struct sim {
 	struct sim_queue *queue;
 	u32 victim;
 	u32 off;
+	u32 writers;
 	u32 *death;
+	u64 deaths;
 	u64 ended;
 	bool alone;
 	bool no_victim;
@@ -517,7 +523,8 @@ bool sim_queue_bin(const struct sim_queue *q, u32 *bin, u64 *end, u64 *n);
 /* When the block users write as number @clock is written again or discarded; ~0 if never. */
 static inline u64 sim_death(const struct sim *s, u64 clock)
 {
-	u32 at = s->death[clock];
+	/* A trace may have grown since it was gone through. */
+	u32 at = clock < s->deaths ? s->death[clock] : SIM_NOWHERE;
 
 	return at == SIM_NOWHERE ? ~0ull : at;
 }

@@ -16,6 +16,9 @@
  * @turn: blocks that one writes before the next does; 0: all at the same time
  * @at: blocks written
  * @load: the loads
+ * @writer: by load, its first writer, and how many there are in all
+ * @inputs: those of the request, by numbers of all loads
+ * @inputs_size: for so many there is memory
  */
 struct tenants {
 	struct rnd r;
@@ -24,6 +27,9 @@ struct tenants {
 	u64 turn;
 	u64 at;
 	struct load *load[TENANTS_MAX];
+	u32 writer[TENANTS_MAX + 1];
+	u32 *inputs;
+	u32 inputs_size;
 };
 
 struct tenants *tenants_new(const char *text, bool turns, u32 blocks, u64 seed, const char **why)
@@ -52,6 +58,7 @@ struct tenants *tenants_new(const char *text, bool turns, u32 blocks, u64 seed, 
 			*why = "loads that share a device are not to end";
 			goto fail;
 		}
+		t->writer[i + 1] = t->writer[i] + load_writers(t->load[i]);
 	}
 	free(copy);
 	return t;
@@ -67,6 +74,8 @@ void tenants_free(struct tenants *t)
 
 	for (i = 0; t && i < t->n; i++)
 		load_free(t->load[i]);
+	if (t)
+		free(t->inputs);
 	free(t);
 }
 
@@ -76,13 +85,39 @@ static u32 turn(const struct tenants *t)
 	return t->at / t->turn % t->n;
 }
 
+u32 tenants_writers(const struct tenants *t)
+{
+	return t->writer[t->n];
+}
+
+/* Numbers of files that load @i gave become numbers that no other load gives. */
+static bool number_files(struct tenants *t, u32 i, struct sim_req *req)
+{
+	u32 *p, j;
+
+	if (req->file)
+		req->file = req->file * t->n + i;
+	if (req->nr_inputs > t->inputs_size) {
+		p = realloc(t->inputs, 2 * req->nr_inputs * sizeof(*p));
+		if (!p)
+			return false;
+		t->inputs = p;
+		t->inputs_size = 2 * req->nr_inputs;
+	}
+	for (j = 0; j < req->nr_inputs; j++)
+		t->inputs[j] = req->inputs[j] * t->n + i;
+	req->inputs = t->inputs;
+	return true;
+}
+
 bool tenants_next(struct tenants *t, struct sim_req *req)
 {
 	u32 i = t->turn ? turn(t) : rnd_below(&t->r, t->n);
 
-	if (!load_next(t->load[i], req))
+	if (!load_next(t->load[i], req) || !number_files(t, i, req))
 		return false;
 	req->lba += i * t->blocks;
+	req->writer += t->writer[i];
 	t->at += !req->discard;
 	return true;
 }

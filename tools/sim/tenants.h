@@ -19,7 +19,8 @@ struct tenants;
  */
 struct tenants *tenants_new(const char *text, bool turns, u32 blocks, u64 seed, const char **why);
 void tenants_free(struct tenants *t);
-/* As load_next(), load_rate() and load_epoch(). */
+/* As load_writers(), load_next(), load_rate() and load_epoch(). */
+u32 tenants_writers(const struct tenants *t);
 bool tenants_next(struct tenants *t, struct sim_req *req);
 double tenants_rate(const struct tenants *t, u32 lba);
 u64 tenants_epoch(const struct tenants *t);

@@ -6,16 +6,21 @@
  *   fio        a log of fio's write_iolog, version 2 or 3, of one file
  *   CSV        time,op,offset,length[,hint]: op is a word that begins with w (write), d or t
  *              (discard, trim), r or f (read, flush: left out); offset and length in bytes;
- *              hint as the kernel numbers it, 0 to 5. The first line may name the columns.
+ *              hint as the kernel numbers it, 0 to 5. The first line may name the columns, by
+ *              these words. Lines that are empty or begin with # are left out.
  *
  * Times are seconds, but those of fio's version 3, which are microseconds; version 2 has none. Of a
- * block written in part all is written, and of one discarded in part nothing.
+ * block written in part all is written, and of one discarded in part nothing. A trace is of one
+ * device, and a file, as some policies and each run read it anew.
  */
+#include <ctype.h>
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
 #include "trace.h"
 
 #define BLOCK	4096u
@@ -30,10 +35,11 @@ enum format { CSV, FIO, BLKPARSE };
  * @held: it has been read to tell the format by, and not been looked at yet
  * @size: of the memory it is in
  * @nr: its number, from 1 on
+ * @first: it is the first that says something
  * @format: enum format
  * @words: FIO: of a line before the action
  * @time: of the line (ns)
- * @file: FIO: the file that is written, or NULL
+ * @target: what is written, a file or a device, where the format names it; NULL: not known yet
  * @blocks: logical blocks there are
  * @req: what is under way
  * @left: blocks of it that are yet to be written
@@ -45,10 +51,11 @@ struct trace {
 	bool held;
 	size_t size;
 	u64 nr;
+	bool first;
 	u8 format;
 	u8 words;
 	u64 time;
-	char *file;
+	char *target;
 	u32 blocks;
 	struct sim_req req;
 	u32 left;
@@ -60,10 +67,15 @@ static bool wrong(struct trace *t, const char *fmt, ...)
 {
 	int n = snprintf(t->why, sizeof(t->why), "line %llu: ", (unsigned long long)t->nr);
 	va_list args;
+	char *c;
 
 	va_start(args, fmt);
 	vsnprintf(t->why + n, sizeof(t->why) - n, fmt, args);
 	va_end(args);
+	/* Words of the trace may be anything. */
+	for (c = t->why; *c; c++)
+		if (iscntrl((unsigned char)*c))
+			*c = '?';
 	return false;
 }
 
@@ -97,12 +109,29 @@ static bool number(const char *s, u64 *v)
 /* @word is a time in seconds. */
 static bool time_of(struct trace *t, const char *word)
 {
-	char *end;
+	char *end, *point;
 	double v = strtod(word, &end);
 
 	if (*end || end == word || !(v >= 0 && v < 1e10))
-		return wrong(t, "time %s: must be seconds", word);
+		return wrong(t, "time %.40s: must be seconds, fewer than 10^10", word);
 	t->time = v * 1e9;
+	/* In a double the date leaves no room for nanoseconds. */
+	point = strchr(word, '.');
+	if (point && !word[strspn(word, "0123456789.")])
+		t->time = strtoull(word, NULL, 10) * 1000000000 + (u64)(strtod(point, NULL) * 1e9 + .5);
+	return true;
+}
+
+/* What is written is @target, and nothing else. */
+static bool only_target(struct trace *t, const char *what, const char *target)
+{
+	if (!t->target)
+		t->target = strdup(target);
+	if (!t->target)
+		return wrong(t, "%s", strerror(ENOMEM));
+	if (strcmp(t->target, target))
+		return wrong(t, "%s %.40s: %.40s is written, too, and there is one device", what,
+			     target, t->target);
 	return true;
 }
 
@@ -114,13 +143,13 @@ static bool request(struct trace *t, bool discard, u64 offset, u64 n, u8 class)
 	if (offset + n < offset)
 		return wrong(t, "offset %llu and length %llu: too large",
 			     (unsigned long long)offset, (unsigned long long)n);
+	if (n && (offset + n - 1) / BLOCK >= t->blocks)
+		return wrong(t, "offset %llu and length %llu: beyond the %u blocks there are",
+			     (unsigned long long)offset, (unsigned long long)n, t->blocks);
 	first = discard ? DIV_ROUND_UP(offset, BLOCK) : offset / BLOCK;
 	last = discard ? (offset + n) / BLOCK : DIV_ROUND_UP(offset + n, BLOCK);
 	if (!n || last <= first)
 		return true;
-	if (last > t->blocks)
-		return wrong(t, "offset %llu and length %llu: beyond the %u blocks there are",
-			     (unsigned long long)offset, (unsigned long long)n, t->blocks);
 	t->req = (struct sim_req){ .lba = first, .n = discard ? last - first : 0, .class = class,
 				   .discard = discard, .at = t->time };
 	t->left = discard ? 1 : last - first;
@@ -141,26 +170,59 @@ static u32 split(char *line, const char *by, char **word, u32 most)
 	return n;
 }
 
+#define COLUMNS		5u
+
+/* The same at each comma, without blanks around; what is behind the last may be nothing. */
+static u32 split_columns(char *line, char **word, u32 most)
+{
+	char *rest = line, *at;
+	u32 n = 0;
+
+	while ((at = strsep(&rest, ","))) {
+		at += strspn(at, " \t");
+		at[strcspn(at, " \t")] = 0;
+		if (!*at && !rest)
+			break;
+		if (n < most)
+			word[n] = at;
+		n++;
+	}
+	return n;
+}
+
+/* The first line, which is to name what is in the columns. */
+static bool csv_head(struct trace *t, char **word, u32 n)
+{
+	static const char *const names[COLUMNS] = { "time", "op", "offset", "length", "hint" };
+	u32 i;
+
+	for (i = 0; i < n; i++)
+		if (strcasecmp(word[i], names[i]))
+			return wrong(t, "column %.40s: must be %s, as in time,op,offset,length,hint",
+				     word[i], names[i]);
+	return true;
+}
+
 static bool csv_line(struct trace *t)
 {
-	char *word[5] = { NULL };
-	u32 n = split(t->line, ", \t", word, 5);
+	char *word[COLUMNS] = { NULL };
+	u32 n = split_columns(t->line, word, COLUMNS);
 	u64 offset, length, hint = 0;
 
 	if (!n || *word[0] == '#')
 		return true;
-	if (n < 4 || n > 5)
+	if (n < 4 || n > COLUMNS)
 		return wrong(t, "%u columns: must be time,op,offset,length and maybe hint", n);
-	if (t->nr == 1 && !number(word[2], &offset))
-		return true;
+	if (t->first && isalpha((unsigned char)*word[0]))
+		return csv_head(t, word, n);
 	if (!time_of(t, word[0]))
 		return false;
 	if (!number(word[2], &offset))
-		return wrong(t, "offset %s: must be a number of bytes", word[2]);
+		return wrong(t, "offset %.40s: must be a number of bytes", word[2]);
 	if (!number(word[3], &length))
-		return wrong(t, "length %s: must be a number of bytes", word[3]);
+		return wrong(t, "length %.40s: must be a number of bytes", word[3]);
 	if (word[4] && (!number(word[4], &hint) || hint > LZ_CLASS_EXTREME))
-		return wrong(t, "hint %s: must be 0 to %u", word[4], LZ_CLASS_EXTREME);
+		return wrong(t, "hint %.40s: must be 0 to %u", word[4], LZ_CLASS_EXTREME);
 	switch (*word[1] | 0x20) {
 	case 'w':
 		return request(t, false, offset, length, hint);
@@ -171,7 +233,7 @@ static bool csv_line(struct trace *t)
 	case 'f':
 		return true;
 	}
-	return wrong(t, "op %s: must be write, discard, trim, read or flush", word[1]);
+	return wrong(t, "op %.40s: must be write, discard, trim, read or flush", word[1]);
 }
 
 static bool fio_line(struct trace *t)
@@ -193,22 +255,15 @@ static bool fio_line(struct trace *t)
 			return true;
 	trim = !strcmp(*action, "trim");
 	if (!trim && strcmp(*action, "write"))
-		return wrong(t, "action %s: not one of fio's", *action);
+		return wrong(t, "action %.40s: not one of fio's", *action);
 	if (n != t->words + 3u || !number(action[1], &offset) || !number(action[2], &length))
 		return wrong(t, "%s: must be followed by offset and length in bytes", *action);
 	if (t->words == 2) {
 		if (!number(word[0], &t->time) || t->time > 1e16)
-			return wrong(t, "time %s: must be microseconds", word[0]);
+			return wrong(t, "time %.40s: must be microseconds", word[0]);
 		t->time *= 1000;
 	}
-	if (!t->file)
-		t->file = strdup(action[-1]);
-	if (!t->file)
-		return wrong(t, "%s", strerror(ENOMEM));
-	if (strcmp(t->file, action[-1]))
-		return wrong(t, "file %s: %s is written, too, and there is one device", action[-1],
-			     t->file);
-	return request(t, trim, offset, length, 0);
+	return only_target(t, "file", action[-1]) && request(t, trim, offset, length, 0);
 }
 
 /* device cpu sequence time pid action what sector + sectors [program] */
@@ -228,8 +283,8 @@ static bool blkparse_line(struct trace *t)
 		return true;
 	if (!number(word[7], &sector) || !number(word[9], &sectors) ||
 	    sector >= 1ull << 54 || sectors >= 1ull << 54)
-		return wrong(t, "%s + %s: must be sectors", word[7], word[9]);
-	if (!time_of(t, word[3]))
+		return wrong(t, "%.40s + %.40s: must be sectors", word[7], word[9]);
+	if (!only_target(t, "device", word[0]) || !time_of(t, word[3]))
 		return false;
 	return request(t, strchr(word[6], 'D'), sector * SECTOR, sectors * SECTOR, 0);
 }
@@ -246,6 +301,7 @@ bool trace_next(struct trace *t, struct sim_req *req)
 		t->held = false;
 		if (!parse[t->format](t))
 			return false;
+		t->first = false;
 	}
 	*req = t->req;
 	t->left--;
@@ -264,14 +320,22 @@ const char *trace_wrong(const struct trace *t)
 	return *t->why ? t->why : NULL;
 }
 
-/* What the first line tells. False: there is none, or it cannot be made out. */
+/* What the first line that says something tells. False: there is none, or it cannot be made out. */
 static bool recognise(struct trace *t)
 {
 	unsigned int v[4];
 	double time;
 
-	if (!next_line(t))
-		return false;
+	do {
+		if (!next_line(t))
+			return false;
+		/* A mark of UTF-8. */
+		if (t->nr == 1 && !strncmp(t->line, "\xef\xbb\xbf", 3))
+			memmove(t->line, t->line + 3, strlen(t->line + 3) + 1);
+	} while (!t->line[strspn(t->line, " \t")] || *t->line == '#');
+	t->first = true;
+	if (!strncmp(t->line, "\x1f\x8b", 2))
+		return wrong(t, "compressed by gzip, which is to be undone first");
 	if (sscanf(t->line, "fio version %u iolog", v) == 1) {
 		if (*v != 2 && *v != 3)
 			return wrong(t, "fio's log is of version %u: must be 2 or 3", *v);
@@ -294,16 +358,22 @@ static bool recognise(struct trace *t)
 struct trace *trace_new(const char *path, u32 blocks, const char **why)
 {
 	static char said[200];
+	struct stat st;
 	struct trace *t = calloc(1, sizeof(*t));
 
 	if (!t)
 		return NULL;
 	t->blocks = blocks;
 	t->f = fopen(path, "r");
-	if (t->f && recognise(t))
+	if (!t->f || fstat(fileno(t->f), &st))
+		*why = strerror(errno);
+	else if (!S_ISREG(st.st_mode))
+		*why = "must be a file, as it may be read more than once";
+	else if (recognise(t))
 		return t;
-	snprintf(said, sizeof(said), "%s",
-		 !t->f ? strerror(errno) : *t->why ? t->why : "it is empty");
+	else
+		*why = *t->why ? t->why : "it is empty";
+	snprintf(said, sizeof(said), "%s", *why);
 	*why = said;
 	trace_free(t);
 	return NULL;
@@ -316,6 +386,6 @@ void trace_free(struct trace *t)
 	if (t->f)
 		fclose(t->f);
 	free(t->line);
-	free(t->file);
+	free(t->target);
 	free(t);
 }
