@@ -753,6 +753,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 			a->arg[a->nr++] = arg;
 		return 0;
 	}
+	if (key == ARGP_KEY_END && a->sectors && a->json)
+		usage_error(state, "--sectors, or --json: not both");
 	return parse_device(key, arg, state, &a->path);
 }
 

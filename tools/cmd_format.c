@@ -220,7 +220,7 @@ static bool roots_fit(const struct drive *d)
 {
 	u32 i;
 
-	for (i = 0; i < 2; i++) {
+	for (i = 0; i < min(2u, d->g.nr_zones); i++) {
 		if (!lz_zone_dead(&d->z[i]))
 			continue;
 		complain(d->path, "zone %u is %s: the first two have to be written", i,

@@ -37,6 +37,8 @@ static error_t parse_probe(int key, char *arg, struct argp_state *state)
 		a->json = true;
 		return 0;
 	}
+	if (key == ARGP_KEY_END && a->export && a->json)
+		usage_error(state, "--export, or --json: not both");
 	return parse_device(key, arg, state, &a->path);
 }
 

@@ -41,8 +41,11 @@ static int read_sidecar(struct drive *d, off_t bytes)
 
 	f = path ? fopen(path, "re") : NULL;
 	if (!f) {
+		ret = path && errno == ENOENT ? 0 : -1;
+		if (ret)
+			complain(path ? path : d->path, "%s", strerror(errno));
 		free(path);
-		return 0;
+		return ret;
 	}
 	if (fscanf(f, "lifezone-image zone_blocks %u zone_cap %u max_open %u\n",
 		   &size, &cap, &max_open) != 3 ||
@@ -66,7 +69,12 @@ static int read_sidecar(struct drive *d, off_t bytes)
 			complain(path, "not a list of an image's zones");
 			goto out;
 		}
-		if (zone >= d->g.nr_zones || wp > cap || cond > LZ_COND_OFFLINE) {
+		if (zone >= d->g.nr_zones) {
+			complain(path, "has a zone %u, but the image is of %u zones", zone,
+				 d->g.nr_zones);
+			goto out;
+		}
+		if (wp > cap || cond > LZ_COND_OFFLINE) {
 			complain(path, "zone %u: write pointer %u or condition %u out of range",
 				 zone, wp, cond);
 			goto out;

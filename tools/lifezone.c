@@ -58,6 +58,19 @@ static bool hold_standard_files(void)
 	return true;
 }
 
+static int not_written = EXIT_FAIL;
+
+/* However it ends, with @status: what could not be printed is told. */
+static void close_output(int status, void *unused)
+{
+	(void)unused;
+	out_close();
+	if (!fflush(stdout) && !ferror(stdout))
+		return;
+	complain("standard output", "cannot be written");
+	_exit(status ? status : not_written);
+}
+
 int main(int argc, char **argv)
 {
 	size_t i;
@@ -66,6 +79,7 @@ int main(int argc, char **argv)
 		complain("/dev/null", "cannot be opened: %s", strerror(errno));
 		return EXIT_FAIL;
 	}
+	on_exit(close_output, NULL);
 	argp_err_exit_status = EXIT_USAGE_;
 	if (argc < 2) {
 		print_commands(stderr);
@@ -80,20 +94,12 @@ int main(int argc, char **argv)
 		return EXIT_OK;
 	}
 	for (i = 0; i < ARRAY_SIZE(commands); i++) {
-		int ret;
-
 		if (strcmp(argv[1], commands[i].name))
 			continue;
-		ret = commands[i].fn(argc - 1, argv + 1);
-		out_close();
-		if (fflush(stdout) || ferror(stdout)) {
-			complain("standard output", "cannot be written");
-			/* 1 means something else there. */
-			if (!ret)
-				ret = commands[i].fn == cmd_check || commands[i].fn == cmd_repair ?
-					EXIT_OPERATION : EXIT_FAIL;
-		}
-		return ret;
+		/* 1 means something else there. */
+		if (commands[i].fn == cmd_check || commands[i].fn == cmd_repair)
+			not_written = EXIT_OPERATION;
+		return commands[i].fn(argc - 1, argv + 1);
 	}
 	complain(argv[1], "no such command (\"lifezone --help\" lists them)");
 	return EXIT_USAGE_;

@@ -59,11 +59,14 @@ void parse_args(const struct argp *argp, const char *name, int argc, char **argv
 
 /* --- out.c: the same facts as text or JSON -------------------------------------- */
 
+#define OUT_COLUMNS	32u	/* that may have widths of their own */
+
 struct out {
 	bool json;
 	bool rows;		/* rows have been printed */
 	const char *title;	/* of the rows */
 	unsigned int fields;	/* of the row printed last */
+	int width[OUT_COLUMNS];
 };
 
 /* Takes over the reference to @o. */

@@ -5,7 +5,7 @@
  *
  * Lists may be long (every extent of a drive), so their rows are printed as
  * they come: as elements of one JSON array, or under column heads made of the
- * first row's keys.
+ * first row's keys, as wide as that row wants them.
  */
 #include <stdlib.h>
 #include "lifezone.h"
@@ -63,17 +63,18 @@ void out_rows_begin(struct out *out, const char *title)
 	out->fields = 0;
 }
 
-static int column_width(const char *key)
+/* Wide enough for its head and its first value, which others are likely to be like. */
+static int column_width(const char *key, struct json_object *v)
 {
-	int n = strlen(key);
+	size_t n = max(strlen(key), strlen(text_of(v)));
 
-	return n < COLUMN_MIN ? COLUMN_MIN : n;
+	return max(n, (size_t)COLUMN_MIN);
 }
 
 void out_row(struct out *out, struct json_object *o)
 {
 	unsigned int n = json_object_object_length(o);
-	bool first = true;
+	unsigned int i = 0;
 
 	if (out->json) {
 		printf("%s\n  %s", out->rows ? "," : "[",
@@ -87,17 +88,18 @@ void out_row(struct out *out, struct json_object *o)
 	/* A row of another shape gets heads of its own. */
 	if (n != out->fields) {
 		json_object_object_foreach(o, key, v) {
-			(void)v;
-			printf("%s%*s", first ? "" : "  ", column_width(key), key);
-			first = false;
+			out->width[i] = column_width(key, v);
+			printf("%s%*s", i ? "  " : "", out->width[i], key);
+			i += i < OUT_COLUMNS - 1;
 		}
 		putchar('\n');
 		out->fields = n;
 	}
-	first = true;
+	i = 0;
 	json_object_object_foreach(o, key, v) {
-		printf("%s%*s", first ? "" : "  ", column_width(key), text_of(v));
-		first = false;
+		(void)key;
+		printf("%s%*s", i ? "  " : "", out->width[i], text_of(v));
+		i += i < OUT_COLUMNS - 1;
 	}
 	putchar('\n');
 	out->rows = true;

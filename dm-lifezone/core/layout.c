@@ -51,8 +51,9 @@ static int layout(const struct lz_geometry *g, struct lz_super_info *si, u32 dea
 	u64 nodes, level[LZ_MAX_LEVELS], data, most;
 	u32 levels, keep;
 
-	if (!is_power_of_2(g->zone_blocks) || g->zone_blocks > LZ_ZONE_BLOCKS_MAX) {
-		snprintf(why, n, "zone size of %u blocks: must be a power of two up to %u",
+	if (!is_power_of_2(g->zone_blocks) || g->zone_blocks < 8 ||
+	    g->zone_blocks > LZ_ZONE_BLOCKS_MAX) {
+		snprintf(why, n, "zone size of %u blocks: must be a power of two from 8 to %u",
 			 g->zone_blocks, LZ_ZONE_BLOCKS_MAX);
 		return -EINVAL;
 	}
