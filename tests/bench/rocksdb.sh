@@ -8,7 +8,8 @@
 # RocksDB merges as its threads find time, so no two runs write the same. What each one wrote is
 # therefore recorded, and placed once more by each of the settings in "lifezone sim".
 #
-# BENCH_ROCKSDB_MB: megabytes (10^6 bytes) that are put
+# BENCH_ROCKSDB_MB: megabytes (10^6 bytes) that are put; BENCH_ROCKSDB_JOBS: flushes and merges at a
+# time, at most (2; the more, the more room the store needs: 1,150 MB with eight)
 
 . tests/bench/lib.sh
 
@@ -65,7 +66,8 @@ puts() {
 		--seed=1 --compression_type=none --write_buffer_size=$((4 << 20)) \
 		--target_file_size_base=$((4 << 20)) --max_bytes_for_level_base=$((16 << 20)) \
 		--max_bytes_for_level_multiplier=2 --use_direct_io_for_flush_and_compaction=true \
-		--wal_bytes_per_sync=$((64 << 10)) --stats_per_interval=0 >"$W/db_bench" 2>&1 || {
+		--wal_bytes_per_sync=$((64 << 10)) --stats_per_interval=0 \
+		--max_background_jobs="${BENCH_ROCKSDB_JOBS:-2}" >"$W/db_bench" 2>&1 || {
 		status=$?
 		tail -5 "$W/db_bench"
 		fail "db_bench: status $status"
