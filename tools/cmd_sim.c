@@ -467,9 +467,10 @@ int cmd_sim(int argc, char **argv)
 	sim_cost_default(&a.setup.cost);
 	parse_args(&sim_argp, "sim", argc, argv, &a);
 	given = a.policies;
-	if (a.setup.reserve == UNSET)
-		a.setup.reserve = a.setup.arrivals != SIM_CLOSED && !a.follow ? a.setup.gc_start / 2 : 0;
-	else if (a.setup.reserve && a.setup.reserve >= a.setup.gc_start) {
+	if (a.setup.reserve == UNSET) {
+		a.setup.reserve = a.setup.arrivals == SIM_CLOSED || a.follow ? 0 :
+			a.setup.gc_start / 2;
+	} else if (a.setup.reserve && a.setup.reserve >= a.setup.gc_start) {
 		complain("sim", "--reserve %u: must be less than --gc-start %u, or GC never begins",
 			 a.setup.reserve, a.setup.gc_start);
 		return EXIT_USAGE_;

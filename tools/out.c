@@ -68,7 +68,7 @@ static int column_width(const char *key, struct json_object *v)
 {
 	size_t n = max(strlen(key), strlen(text_of(v)));
 
-	return max(n, (size_t)COLUMN_MIN);
+	return max_t(size_t, n, COLUMN_MIN);
 }
 
 void out_row(struct out *out, struct json_object *o)

@@ -274,6 +274,7 @@ static bool on_place(struct follow *f, const char *text)
 	f->s.no_victim = !strstr(text + at, " reserve");
 	f->s.held = strstr(text + at, " held");
 	f->s.closing = strstr(text + at, " closing");
+	f->s.slow = strstr(text + at, " slow");
 	f->s.alone = ended >= 0;
 	f->s.ended = CLOCK - ended;
 	if (see_open(f, open))

@@ -111,6 +111,8 @@ void sim_place(const struct sim *s, u32 stream, u32 *zone, struct lz_place_out *
 	in.budget_spent = spent && usable;
 	in.can_open = !spent && usable && !s->held;
 	in.closing = s->closing;
+	if (s->slow)
+		in.finish = LZ_FINISH_NEVER;
 	in.reserve = !gc && sim_pressed(s) && !(s->no_victim && s->nr_free);
 	lz_place(&in, out);
 	*zone = in.n ? of[out->idx] : SIM_NOWHERE;

@@ -357,6 +357,7 @@ struct sim_setup {
  * @no_victim: no zone is worth cleaning, until another one is full
  * @held: no zone may be opened, however many are free
  * @closing: an open zone is about to make room for another; never, where no time passes
+ * @slow: a finish takes long, so no other is begun; likewise
  * @broken: no zone was left to write to
  */
 struct sim {
@@ -393,6 +394,7 @@ struct sim {
 	bool no_victim;
 	bool held;
 	bool closing;
+	bool slow;
 	bool broken;
 };
 

@@ -118,7 +118,8 @@ static bool time_of(struct trace *t, const char *word)
 	/* In a double the date leaves no room for nanoseconds. */
 	point = strchr(word, '.');
 	if (point && !word[strspn(word, "0123456789.")])
-		t->time = strtoull(word, NULL, 10) * 1000000000 + (u64)(strtod(point, NULL) * 1e9 + .5);
+		t->time = strtoull(word, NULL, 10) * 1000000000 +
+			(u64)(strtod(point, NULL) * 1e9 + .5);
 	return true;
 }
 
@@ -198,7 +199,8 @@ static bool csv_head(struct trace *t, char **word, u32 n)
 
 	for (i = 0; i < n; i++)
 		if (strcasecmp(word[i], names[i]))
-			return wrong(t, "column %.40s: must be %s, as in time,op,offset,length,hint",
+			return wrong(t,
+				     "column %.40s: must be %s, as in time,op,offset,length,hint",
 				     word[i], names[i]);
 	return true;
 }
@@ -366,14 +368,15 @@ struct trace *trace_new(const char *path, u32 blocks, const char **why)
 	t->blocks = blocks;
 	t->f = fopen(path, "r");
 	if (!t->f || fstat(fileno(t->f), &st))
-		*why = strerror(errno);
+		snprintf(said, sizeof(said), "%s", strerror(errno));
 	else if (!S_ISREG(st.st_mode))
-		*why = "must be a file, as it may be read more than once";
+		snprintf(said, sizeof(said), "must be a file, as it may be read more than once");
 	else if (recognise(t))
 		return t;
+	else if (*t->why)
+		snprintf(said, sizeof(said), "%s", t->why);
 	else
-		*why = *t->why ? t->why : "it is empty";
-	snprintf(said, sizeof(said), "%s", *why);
+		snprintf(said, sizeof(said), "it is empty");
 	*why = said;
 	trace_free(t);
 	return NULL;
