@@ -155,9 +155,16 @@ static void lz_bio_leave(struct lz_target *lt, struct bio_list *list, struct bio
 	spin_unlock_irqrestore(&lt->wait_lock, flags);
 }
 
+/* Where a write or discard waits, behind others of its kind. */
+static inline struct bio_list *lz_waiting(struct lz_target *lt, struct bio *bio)
+{
+	return bio_op(bio) == REQ_OP_WRITE ? &lt->waiting : &lt->discards;
+}
+
 static void lz_part_wait(struct lz_target *lt, struct lz_part *part)
 {
-	lz_bio_leave(lt, &lt->waiting, &part->bio, lt->io_wq, &lt->io_work);
+	lz_bio_leave(lt, lz_waiting(lt, lz_upper(part->lb)), &part->bio, lt->io_wq,
+		     &lt->io_work);
 }
 
 /* --- ending ------------------------------------------------------------------ */
@@ -442,7 +449,7 @@ static int lz_map_write(struct lz_target *lt, struct lz_bio *lb, struct bio *bio
 	bool data = bio_op(bio) == REQ_OP_WRITE;
 	int r = -EAGAIN;
 
-	if (likely(!READ_ONCE(lt->waiting.head))) {
+	if (likely(!READ_ONCE(lz_waiting(lt, bio)->head))) {
 		if (likely(data)) {
 			r = lz_write_send(lt, &part, bio, true);
 			if (likely(!r))
@@ -690,10 +697,10 @@ static void lz_io_read(struct lz_target *lt)
 			     GFP_NOIO);
 }
 
-/* The part that has waited longest. False: there is none, or it has to wait on. */
-static bool lz_io_write(struct lz_target *lt)
+/* The part in @list that has waited longest. False: there is none, or it has to wait on. */
+static bool lz_io_write(struct lz_target *lt, struct bio_list *list)
 {
-	struct bio *bio = lz_io_pop(lt, &lt->waiting), *upper;
+	struct bio *bio = lz_io_pop(lt, list), *upper;
 	struct lz_part *part;
 	int r;
 
@@ -717,7 +724,7 @@ static bool lz_io_write(struct lz_target *lt)
 	}
 	if (r == -EAGAIN) {
 		spin_lock_irq(&lt->wait_lock);
-		bio_list_add_head(&lt->waiting, bio);
+		bio_list_add_head(list, bio);
 		spin_unlock_irq(&lt->wait_lock);
 		return false;
 	}
@@ -727,19 +734,25 @@ static bool lz_io_write(struct lz_target *lt)
 
 #define LZ_WRITES_A_ROUND	16
 
+/* True: there may be more that need not wait. */
+static bool lz_io_writes(struct lz_target *lt, struct bio_list *list)
+{
+	int left = LZ_WRITES_A_ROUND;
+
+	while (left && lz_io_write(lt, list))
+		left--;
+	return !left;
+}
+
 static void lz_io_work(struct work_struct *work)
 {
 	struct lz_target *lt = container_of(work, struct lz_target, io_work);
-	int left;
 
 	/* Reads first, as what waits may never come to an end. */
 	do {
 		cond_resched();
 		lz_io_read(lt);
-		left = LZ_WRITES_A_ROUND;
-		while (left && lz_io_write(lt))
-			left--;
-	} while (!left);
+	} while (lz_io_writes(lt, &lt->waiting) | lz_io_writes(lt, &lt->discards));
 }
 
 /**
@@ -769,6 +782,7 @@ int lz_io_init(struct lz_target *lt)
 {
 	spin_lock_init(&lt->wait_lock);
 	bio_list_init(&lt->waiting);
+	bio_list_init(&lt->discards);
 	bio_list_init(&lt->ready);
 	bio_list_init(&lt->busy);
 	INIT_WORK(&lt->io_work, lz_io_work);

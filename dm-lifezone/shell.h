@@ -71,7 +71,8 @@ enum lz_event_bit {
  * @io_wq: runs @io_work
  * @io_work: gives waiting bios another try
  * @wait_lock: guards the lists after it
- * @waiting: parts of writes and discards that wait for space, in order, linked
+ * @discards: parts of discards that wait, maybe for a checkpoint of which writes have no need
+ * @waiting: parts of writes that wait for space, in order, linked
  *	by their own bios
  * @ready: reads whose map leaf has come
  * @busy: parts for which the drive was too busy, linked like @waiting
@@ -125,6 +126,7 @@ struct lz_target {
 	struct work_struct io_work;
 	spinlock_t wait_lock ____cacheline_aligned_in_smp;
 	struct bio_list waiting;
+	struct bio_list discards;
 	struct bio_list ready;
 	struct bio_list busy;
 	struct work_struct busy_work;

@@ -1,0 +1,51 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# proves: writes do not wait for a discard that waits for a checkpoint
+# vm: VM_ZNS=none VM_MEM=1G
+# timeout: 120
+. tests/vm/lib.sh
+
+no_udev
+
+# Each command takes a twentieth of a second, so that a checkpoint of many leaves takes seconds.
+drive=$(make_nullb size=6144 zone_size=64 irqmode=2 completion_nsec=50000000) || fail "no null_blk"
+must lz_format --quiet "$drive"
+must lz_create p "$drive" commit_ms 600000
+top=/dev/mapper/p
+cat >"$W/discards.py" <<'PY'
+# A block in each of so many leaves (fill), or discards beside them, until STOP (discard).
+import fcntl, os, struct, sys
+
+LEAF, BLOCK, LEAVES = 504, 4096, 2060
+fd = os.open(sys.argv[2], os.O_RDWR)
+for i in range(LEAVES):
+    if sys.argv[1] == "fill":
+        os.pwrite(fd, b"x" * BLOCK, i * LEAF * BLOCK)
+    else:
+        fcntl.ioctl(fd, 0x1277, struct.pack("QQ", (i * LEAF + 9) * BLOCK, 99 * BLOCK))
+        print(i, flush=True)
+os.fsync(fd)
+PY
+must python3 "$W/discards.py" fill $top
+# Leaves are on the drive, and not in memory.
+must lz_remove p
+must lz_create p "$drive" commit_ms 600000
+
+# By another device, as a discard keeps the inode of its own.
+must dmsetup create q --table "0 $(blockdev --getsz $top) linear $top 0"
+python3 "$W/discards.py" discard /dev/mapper/q >"$W/done" &
+count() { wc -l <"$W/done"; }
+# More than one checkpoint takes have begun, and there is no getting on.
+waits() {
+	at=$(count)
+	sleep 0.4
+	[ "$at" -gt 1100 ] && [ "$(count)" = "$at" ]
+}
+wait_for 20 waits || fail "no discard waits: $(count) done"
+must dd if=/dev/urandom of=$top bs=4k seek=5 count=1 oflag=direct status=none
+equal "$(count)" "$at" "discards done before the write was"
+note "a write did not wait for discard $at"
+wait $! || fail "discards"
+[ "$at" -lt "$(count)" ] || fail "it was the last"
+must dmsetup remove --retry q
+must lz_remove p
