@@ -116,6 +116,7 @@ TRACE_EVENT(lifezone_place, TP_PROTO(dev_t dev, const struct lz_trace *t),
 			     __field(u8, reserve)
 			     __field(u8, held)
 			     __field(u8, closing)
+			     __field(u8, slow)
 			     __field(u64, ended)),
 	    TP_fast_assign(__entry->dev = dev;
 			   __entry->zone = t->zone;
@@ -128,13 +129,15 @@ TRACE_EVENT(lifezone_place, TP_PROTO(dev_t dev, const struct lz_trace *t),
 			   __entry->reserve = !!(t->d & LZ_PLACE_IS_RESERVE);
 			   __entry->held = !!(t->d & LZ_PLACE_IS_HELD);
 			   __entry->closing = !!(t->d & LZ_PLACE_IS_CLOSING);
+			   __entry->slow = !!(t->d & LZ_PLACE_IS_SLOW);
 			   __entry->ended = t->e;),
-	    TP_printk("%d,%d %s class %s -> %s zone %d (open %llu free %llu usable %llu ended %lld%s%s%s)",
+	    TP_printk("%d,%d %s class %s -> %s zone %d (open %llu free %llu usable %llu ended %lld%s%s%s%s)",
 		      MAJOR(__entry->dev), MINOR(__entry->dev), __entry->gc ? "gc" : "user",
 		      lz_show_class(__entry->class), lz_show_verdict(__entry->verdict),
 		      (int)__entry->zone, __entry->open, __entry->free, __entry->usable,
 		      (long long)__entry->ended, __entry->reserve ? " reserve" : "",
-		      __entry->held ? " held" : "", __entry->closing ? " closing" : "")
+		      __entry->held ? " held" : "", __entry->closing ? " closing" : "",
+		      __entry->slow ? " slow" : "")
 );
 
 /* A zone that GC could clean. */

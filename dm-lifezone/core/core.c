@@ -152,9 +152,12 @@ void lz_starve(struct lz *lz)
 	/* GC looks again only if something was written since, or it would spin. */
 	if (READ_ONCE(lz->gc.none_at) != (u64)atomic64_read(&lz->write_seq))
 		WRITE_ONCE(lz->gc.no_victim, false);
-	WRITE_ONCE(lz->commit_wanted, true);
-	/* Before the caller's last try; pairs with the one in lz_feed(). */
+	/* Before the caller's last try; pairs with those in lz_feed() and lz_zone_emptied(). */
 	smp_mb();
+	/* Otherwise a commit makes no room, and it makes the drive flush. */
+	if (!list_empty(&lz->emptied) || READ_ONCE(lz->nr_zrec) >= LZ_ZRECS / 2 ||
+	    READ_ONCE(lz->nr_ext_pending) >= LZ_EXTENTS)
+		WRITE_ONCE(lz->commit_wanted, true);
 	lz_kick(lz);
 }
 

@@ -165,6 +165,7 @@ struct lz_trace {
 #define LZ_PLACE_IS_RESERVE	0x1u	/* users keep out of GC's zones */
 #define LZ_PLACE_IS_HELD	0x2u	/* no zone is opened before the next commit */
 #define LZ_PLACE_IS_CLOSING	0x4u	/* an open zone is about to make room for another */
+#define LZ_PLACE_IS_SLOW	0x8u	/* a finish takes long, so no other is begun */
 
 /**
  * struct lz_ops - what core's host provides

@@ -459,7 +459,8 @@ static void discard_entries(struct lz *lz, u64 lba, u64 n)
 	u32 unc = 0, i;
 	u64 at;
 
-	if (n < (u64)LZ_NR_SHARDS * lz->shard_buckets) {
+	/* To look at a bucket, each shard's at one go, is less than to look for a block. */
+	if (n < (u64)LZ_NR_SHARDS * lz->shard_buckets / 16) {
 		for (at = lba; at < lba + n; at++)
 			unc += discard_block(lz, at);
 	} else {
@@ -482,8 +483,9 @@ static bool extent_queue(struct lz *lz, u64 lba, u64 n, bool journal)
 		ext_add(lz, lz->active, lba, n);
 		if (journal && !lz_planted(LZ_PLANT_DISCARD_NOT_JOURNALED)) {
 			lz->ext_pending[lz->nr_ext_pending].lba = lba;
-			lz->ext_pending[lz->nr_ext_pending++].len =
+			lz->ext_pending[lz->nr_ext_pending].len =
 				n - lz_planted(LZ_PLANT_DISCARD_ONE_SHORT);
+			WRITE_ONCE(lz->nr_ext_pending, lz->nr_ext_pending + 1);
 		}
 	}
 	spin_unlock_irqrestore(&lz->ext_lock, flags);
@@ -604,7 +606,7 @@ void lz_map_take_extents(struct lz *lz)
 	memcpy(lz->commit.ext, lz->ext_pending, lz->nr_ext_pending * sizeof(*lz->ext_pending));
 	lz->commit.nr_ext = lz->nr_ext_pending;
 	lz->commit.next_ext = 0;
-	lz->nr_ext_pending = 0;
+	WRITE_ONCE(lz->nr_ext_pending, 0);
 }
 
 /*

@@ -109,7 +109,7 @@ static void read_summary(struct lz *lz)
 	gc->busy = true;
 	gc->cmd = (struct lz_cmd){
 		.op = LZ_OP_READ, .addr = lz_zone_addr(lz, gc->victim, gc->head),
-		.nblocks = min3_u32(LZ_SUM_BLOCKS, lz->g.zone_cap - gc->head, lz->append_max),
+		.nblocks = min(LZ_SUM_BLOCKS, lz->g.zone_cap - gc->head),
 		.buf = gc->buf, .meta = true, .done = summary_read,
 	};
 	lz_submit(lz, &gc->cmd);
@@ -329,6 +329,28 @@ static void start_reads(struct lz *lz, struct lz_gc_slot *s)
 		lz_submit(lz, &s->read[i]);
 }
 
+/* Has the leaf of @lba read if it is wanted and not in RAM. False: there is no memory for more. */
+static bool want_leaf(struct lz *lz, u64 lba)
+{
+	u64 leaf = div_u64(lba, LZ_NODE_ENTRIES);
+	int err;
+
+	if (lba >= lz->si.logical_blocks || lz->leaf[leaf] || lz_map_get(lz, lba) != LZ_MISS)
+		return true;
+	lz_leaf_get(lz, leaf, &err);
+	return lz->leaf[leaf];
+}
+
+/* A leaf is missing: those of the blocks behind are read meanwhile, not one after the other. */
+static void want_leaves_ahead(struct lz *lz)
+{
+	struct lz_gc *gc = &lz->gc;
+	u32 end = min(gc->n, gc->pos + LZ_MERGE_WINDOW), i;
+
+	for (i = gc->pos; i < end && want_leaf(lz, lz_sum_lba(gc->ent[i])); i++)
+		;
+}
+
 /* Fills @s with live blocks. False: a leaf must be read first. */
 static bool fill_slot(struct lz *lz, struct lz_gc_slot *s)
 {
@@ -349,8 +371,10 @@ static bool fill_slot(struct lz *lz, struct lz_gc_slot *s)
 		a = lz_map_get(lz, lba);
 		if (a == LZ_MISS) {
 			lz_leaf_get(lz, div_u64(lba, LZ_NODE_ENTRIES), &err);
-			if (!err)
+			if (!err) {
+				want_leaves_ahead(lz);
 				return false;
+			}
 		} else if (a == lz_zone_addr(lz, gc->victim, lz_sum_offset(e)) ||
 			   lz_planted(LZ_PLANT_STALE_SUMMARY)) {
 			s->lba[s->n] = lba;
@@ -411,6 +435,7 @@ static void slot_append(struct lz *lz, struct lz_gc_slot *s)
 static bool slot_map(struct lz *lz, struct lz_gc_slot *s)
 {
 	struct lz_zone *z = &lz->zone[s->w.zone];
+	u32 i;
 
 	for (; s->next < s->w.nblocks; s->next++) {
 		u64 addr = s->append.result + s->next, lba = s->lba[s->done + s->next];
@@ -421,9 +446,12 @@ static bool slot_map(struct lz *lz, struct lz_gc_slot *s)
 		if (ret == -EAGAIN) {
 			atomic_dec(&z->valid);
 			lz_leaf_get(lz, div_u64(lba, LZ_NODE_ENTRIES), &err);
-			if (!err)
-				return false;
-			continue;
+			if (err)
+				continue;
+			for (i = s->next + 1; i < s->w.nblocks; i++)
+				if (!want_leaf(lz, s->lba[s->done + i]))
+					break;
+			return false;
 		}
 		if (ret) {
 			lz_zone_name(lz, z, lz_addr_off(lz, addr), lba, 1);

@@ -286,7 +286,7 @@ static int place(struct lz *lz, u8 class, bool gc)
 	};
 	struct lz_place_out out = {};
 	unsigned long flags;
-	bool traced = lz_traced(lz, LZ_TR_PLACE_ZONE), spent, held;
+	bool traced = lz_traced(lz, LZ_TR_PLACE_ZONE), slow = false, spent, held;
 	u64 ended = LZ_NEVER;
 	int err = 0;
 	u32 i, usable;
@@ -306,6 +306,7 @@ static int place(struct lz *lz, u8 class, bool gc)
 		/* What is read meanwhile may keep one from its reset for long. */
 		in.closing |= z->closing && !z->failed && !z->draining &&
 			      !READ_ONCE(lz->open[i].slow);
+		slow |= z->open->finish && READ_ONCE(lz->open[i].slow);
 		spin_unlock(&z->lock);
 		if (!lz->cand[in.n].room)
 			continue;
@@ -318,6 +319,9 @@ static int place(struct lz *lz, u8 class, bool gc)
 	spent = !budget_allows(lz, gc);
 	/* Without a free zone to open, finishing one would gain nothing. */
 	in.budget_spent = spent && usable;
+	/* Where one takes long another would, too. */
+	if (slow)
+		in.finish = LZ_FINISH_NEVER;
 	in.can_open = !spent && usable && !held;
 	/* With nothing worth cleaning GC needs its room no more than users do. */
 	in.reserve = !gc && !lz_free_for(lz, false) &&
@@ -357,7 +361,7 @@ static int place(struct lz *lz, u8 class, bool gc)
 		.what = LZ_TR_PLACE, .zone = z ? lz_zone_nr(lz, z) : LZ_NONE, .class = class,
 		.old = gc, .new = out.verdict, .a = in.n, .b = lz->nr_free, .c = usable,
 		.d = (in.reserve ? LZ_PLACE_IS_RESERVE : 0) | (held ? LZ_PLACE_IS_HELD : 0) |
-			(in.closing ? LZ_PLACE_IS_CLOSING : 0),
+			(in.closing ? LZ_PLACE_IS_CLOSING : 0) | (slow ? LZ_PLACE_IS_SLOW : 0),
 		.e = ended,
 	});
 out:
@@ -474,7 +478,10 @@ void lz_zone_emptied(struct lz *lz, struct lz_zone *z)
 		list_add_tail(&z->list, &lz->emptied);
 	}
 	spin_unlock_irqrestore(&lz->list_lock, flags);
-	if (READ_ONCE(lz->nr_free) <= lz->si.meta_zones + lz->si.gc_zones + 2) {
+	/* Who starves may have looked before; pairs with the one in lz_starve(). */
+	smp_mb();
+	if (atomic_read(&lz->starved) ||
+	    READ_ONCE(lz->nr_free) <= lz->si.meta_zones + lz->si.gc_zones + 2) {
 		WRITE_ONCE(lz->commit_wanted, true);
 		lz_kick(lz);
 	}
@@ -790,9 +797,10 @@ static enum step zone_next(struct lz *lz, struct lz_zone *z, struct lz_open *o)
 }
 
 /*
- * A zone that is full closes when the last write to it ends. That may be held up where
- * the drive's queue is, by the budget of a control group for one, and others are not to wait
- * for it while there is room elsewhere. Nor is a checkpoint, whose summary finds no room there.
+ * A zone that is full closes when the last write to it ends, and one that is finished when that
+ * does. The one may be held up where the drive's queue is, by the budget of a control group for
+ * one, the other may take a second; and others are not to wait for it while there is room
+ * elsewhere. Nor is a checkpoint, whose summary finds no room there.
  */
 static void wait_for_close(struct lz *lz, struct lz_open *o)
 {
@@ -823,10 +831,12 @@ void lz_zones_step(struct lz *lz)
 		enum step step;
 
 		/* Pairs with the release in lz_open_slot(). */
-		if (smp_load_acquire(&o->zone) == LZ_NONE || o->busy)
+		if (smp_load_acquire(&o->zone) == LZ_NONE)
 			continue;
 		z = &lz->zone[o->zone];
-		if (z->draining)
+		if (o->busy && o->finish && READ_ONCE(lz->was_starved))
+			wait_for_close(lz, o);
+		if (o->busy || z->draining)
 			continue;
 		spin_lock_irqsave(&z->lock, flags);
 		step = z->open == o ? zone_next(lz, z, o) : STEP_NONE;

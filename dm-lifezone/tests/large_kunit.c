@@ -435,6 +435,67 @@ static void large_discards_meanwhile(struct kunit *test)
 	ram_survive(r);
 }
 
+/*
+ * Where the map does not fit into memory GC needs many of its leaves, and has them read at the
+ * same time.
+ */
+static void large_gc_reads_ahead(struct kunit *test)
+{
+	struct ram *r = ram_sized(test, 100, 16, 1024, 1024);
+	u32 state = 7, most = 0, rounds = 0, n, i;
+
+	KUNIT_ASSERT_EQ(test, ram_format(r), 0);
+	ram_again(r);
+	n = r->si.logical_blocks;
+	r->lz->max_cached = r->lz->map.n[0] / 4;
+	for (i = 0; i < n / 2; i++)
+		KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_LONG, ram_random(&state, n), 1), 0);
+	KUNIT_ASSERT_EQ(test, ram_checkpoint(r), 0);
+	ram_forget_leaves(r);
+	r->slow = ram_reads_meta;
+	lz_request_gc(r->lz, 1);
+	ram_pump(r);
+	for (; r->nr_held && rounds < 10000; rounds++) {
+		u32 at_once = r->nr_held;
+
+		most = max(most, at_once);
+		while (at_once--)
+			ram_release(r, 0);
+		ram_elapse(r, 1);
+	}
+	KUNIT_EXPECT_EQ(test, r->nr_held, 0u);
+	KUNIT_EXPECT_GE(test, most, LZ_MERGE_WINDOW / 2);
+	KUNIT_EXPECT_GT(test, lz_stat(r->lz, LZ_ST_GC_COPIES),
+			rounds * min(4ull, LZ_MERGE_WINDOW / 8ull));
+	r->slow = NULL;
+	ram_survive(r);
+}
+
+/* Room for which writers wait, but that a commit does not make, costs no commit. */
+static void large_commits_not_in_vain(struct kunit *test)
+{
+	struct ram *r = large(test, 20, 16384, 16384);
+	u32 n = 2 * LZ_RING, have = 0;
+	struct lz_write *w = lz_zalloc_array(n, sizeof(*w));
+	u64 commits;
+	int err;
+
+	KUNIT_ASSERT_NOT_NULL(test, w);
+	KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_LONG, 0, 1), 0);
+	commits = lz_stat(r->lz, LZ_ST_COMMITS);
+	/* As many under way as a zone has room to name. */
+	do {
+		err = lz_write_begin(r->lz, LZ_CLASS_LONG, 1, r->g.max_append, &w[have]);
+	} while (!err && ++have < n);
+	KUNIT_EXPECT_EQ(test, err, -EAGAIN);
+	ram_pump(r);
+	KUNIT_EXPECT_GT(test, lz_free_now(r->lz, false), 4u);
+	KUNIT_EXPECT_EQ(test, lz_stat(r->lz, LZ_ST_COMMITS), commits);
+	while (have--)
+		lz_write_fail(r->lz, &w[have], -EIO);
+	lz_free(w);
+}
+
 static struct kunit_case large_cases[] = {
 	KUNIT_CASE_SLOW(large_map),
 	KUNIT_CASE_SLOW(large_zone_table),
@@ -448,6 +509,8 @@ static struct kunit_case large_cases[] = {
 	KUNIT_CASE_SLOW(large_all_wanted),
 	KUNIT_CASE_SLOW(large_commit_ends),
 	KUNIT_CASE_SLOW(large_discards_meanwhile),
+	KUNIT_CASE_SLOW(large_gc_reads_ahead),
+	KUNIT_CASE_SLOW(large_commits_not_in_vain),
 	{}
 };
 

@@ -285,6 +285,32 @@ static void relocate_odd_summary(struct kunit *test)
 }
 
 /* Whoever wants to know what was chosen from is told of each candidate; nobody else. */
+/* Summaries of several blocks are whole to a drive that takes less at a time than it did. */
+static void relocate_less_append(struct kunit *test)
+{
+	struct ram *r = ram_sized(test, 60, 16, 2048, 2048);
+	u32 i;
+
+	r->g.max_append = 64;
+	KUNIT_ASSERT_EQ(test, ram_format(r), 0);
+	ram_again(r);
+	/* The machine comes late, and finds many blocks to name. */
+	r->hold = true;
+	KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_LONG, 0, 1500), 0);
+	r->hold = false;
+	KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_LONG, 1500, 5000), 0);
+	for (i = 0; i < 6500; i += 2)
+		KUNIT_ASSERT_EQ(test, ram_discard(r, i, 1), 0);
+	ram_stop(r);
+	r->g.max_append = 2;
+	ram_again(r);
+	lz_request_gc(r->lz, 3);
+	ram_elapse(r, 2000);
+	KUNIT_EXPECT_GE(test, lz_stat(r->lz, LZ_ST_GC_VICTIMS), 3ull);
+	KUNIT_EXPECT_STREQ(test, r->said, "");
+	ram_survive(r);
+}
+
 static void relocate_traced(struct kunit *test)
 {
 	struct ram *r = ram_device(test, 32, 8);
@@ -710,6 +736,7 @@ static struct kunit_case relocate_cases[] = {
 	KUNIT_CASE(relocate_bad_zones),
 	KUNIT_CASE(relocate_stale_summary),
 	KUNIT_CASE(relocate_odd_summary),
+	KUNIT_CASE(relocate_less_append),
 	KUNIT_CASE(relocate_traced),
 	KUNIT_CASE(relocate_miscounted),
 	KUNIT_CASE(relocate_read_hiccup),

@@ -570,6 +570,39 @@ static void zone_slow_write(struct kunit *test)
 	lz_write_fail(r->lz, &held, -EIO);
 }
 
+static bool finishes(struct ram *r, const struct lz_cmd *c)
+{
+	return c->op == LZ_OP_FINISH;
+}
+
+/* Nor for a zone that is being finished, which may take a second: there is room elsewhere. */
+static void zone_slow_finish(struct kunit *test)
+{
+	struct ram *r = mismatch(test);
+	u32 slots = r->lz->data_slots - 1, i;
+	struct lz_write w;
+	int err = -EAGAIN;
+
+	for (i = 0; i < slots; i++)
+		KUNIT_ASSERT_EQ(test, ram_write(r, i, 10 * i, 10), 0);
+	r->slow = finishes;
+	for (i = 0; i < 5 && err == -EAGAIN; i++) {
+		err = lz_write_begin(r->lz, slots, 500, 1, &w);
+		if (err == -EAGAIN)
+			ram_elapse(r, LZ_CLOSE_MS);
+	}
+	KUNIT_EXPECT_EQ(test, err, 0);
+	KUNIT_EXPECT_GT(test, i, 1u);
+	/* Another zone was not finished instead. */
+	KUNIT_EXPECT_EQ(test, r->nr_held, 1u);
+	r->slow = NULL;
+	while (r->nr_held)
+		ram_release(r, 0);
+	ram_pump(r);
+	if (!err)
+		KUNIT_EXPECT_EQ(test, ram_land(r, &w, 500), 0);
+}
+
 static struct kunit_case zone_cases[] = {
 	KUNIT_CASE(zone_budget_4),
 	KUNIT_CASE(zone_budget_5),
@@ -593,6 +626,7 @@ static struct kunit_case zone_cases[] = {
 	KUNIT_CASE(zone_left_to_be_filled),
 	KUNIT_CASE(zone_generation_wraps),
 	KUNIT_CASE(zone_slow_write),
+	KUNIT_CASE(zone_slow_finish),
 	{}
 };
 

@@ -118,11 +118,11 @@ for (event, text), (same, raw) in zip(lines("/text"), lines("/fields"), strict=T
             f"zone {zone} {('user', 'gc')[gc]} class {classes[a['class']]} room {room} "
             f"valid {valid} age {age}",
         "lifezone_place": lambda zone, gc, verdict, open, free, usable, reserve, held,
-                                 closing, ended, **a:
+                                 closing, slow, ended, **a:
             f"{('user', 'gc')[gc]} class {classes[a['class']]} -> {verdicts[verdict]} "
             f"zone {-1 if zone == NONE else zone} (open {open} free {free} usable {usable} "
             f"ended {ended}"
-            f"{' reserve' * reserve}{' held' * held}{' closing' * closing})",
+            f"{' reserve' * reserve}{' held' * held}{' closing' * closing}{' slow' * slow})",
         "lifezone_victim_zone": lambda zone, valid, age, rate, **a:
             f"zone {zone} class {classes[a['class']]} valid {valid} age {age} rate {rate}",
         "lifezone_victim": lambda zone, valid, age, of, free, **a:
@@ -160,7 +160,7 @@ for event, f in events:
         assert f["open"] <= int(after["zone_budget"]) and f["free"] <= zones, f
         among = shown("lifezone_place_zone", f["open"])
         assert f["verdict"] != 0 or z in among, (f, among)
-        assert f["usable"] <= f["free"] and max(f[k] for k in ("reserve", "held", "closing")) < 2, f
+        assert f["usable"] <= f["free"] and max(f[k] for k in ("reserve", "held", "closing", "slow")) < 2, f
         seen = [s for s in seen if s[0] != "lifezone_place_zone"]
         # A new zone was opened just before.
         assert f["verdict"] != 1 or zs and now[z] == OPEN, f
