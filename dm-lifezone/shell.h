@@ -71,9 +71,8 @@ enum lz_event_bit {
  * @io_wq: runs @io_work
  * @io_work: gives waiting bios another try
  * @wait_lock: guards the lists after it
- * @discards: parts of discards that wait, maybe for a checkpoint of which writes have no need
- * @waiting: parts of writes that wait for space, in order, linked
- *	by their own bios
+ * @waiting: parts of writes that wait for space, in order, linked by their own bios
+ * @discards: likewise of discards, which may wait for a checkpoint of which writes have no need
  * @ready: reads whose map leaf has come
  * @busy: parts for which the drive was too busy, linked like @waiting
  * @busy_work: sends these again

@@ -437,7 +437,7 @@ static int follow(const struct sim_args *a)
 }
 
 /* Is @text a load? If not that has been told. */
-static bool known(const struct sim_args *a, const char *text)
+static bool is_load(const struct sim_args *a, const char *text)
 {
 	const char *why;
 	struct load *l = load_new(text, a->setup.blocks, a->setup.seed, &why);
@@ -497,7 +497,7 @@ int cmd_sim(int argc, char **argv)
 	}
 	/* Not after hours of others. */
 	for (l = 0; l < a.loads; l++)
-		if (!known(&a, a.load[l]))
+		if (!is_load(&a, a.load[l]))
 			return EXIT_FAIL;
 	out.json = a.json;
 	out_rows_begin(&out, "runs");
