@@ -369,8 +369,8 @@ static const struct argp start_argp = {
 	.parser = parse_start,
 	.args_doc = "DEV [NAME]",
 	.doc = "Make the lifezone device on DEV appear as /dev/mapper/NAME.\n"
-	       "Default NAME: lz- and its label, or the first digits of its UUID where it has none,\n"
-	       "or one that cannot be in a name.",
+	       "Default NAME: lz- and its label, or the first digits of its UUID where it\n"
+	       "has none, or one too long for a name.",
 };
 
 static const struct argp table_argp = {

@@ -68,10 +68,10 @@ static const struct argp argp = {
 	.options = options,
 	.parser = parse,
 	.args_doc = "DEV",
-	.doc = "Rebuild damaged metadata of the lifezone device on DEV, not in use, from what is\n"
-	       "whole, and say which blocks are lost. Asks before it writes.\v\n"
-	       "Blocks that are lost read as zeros afterwards. Blocks of uncertain age hold data\n"
-	       "that was once written to them, but perhaps not what was written last.\n\n"
+	.doc = "Rebuild damaged metadata of the lifezone device on DEV, not in use, from what\n"
+	       "is whole, and say which blocks are lost. Asks before it writes.\v\n"
+	       "Blocks that are lost read as zeros afterwards. Blocks of uncertain age hold\n"
+	       "data that was once written to them, but perhaps not what was written last.\n\n"
 	       "Exit status: 0 nothing to repair, 1 repaired, 4 errors are left (or would be\n"
 	       "repaired, with --dry-run), 8 it could not be done, 16 usage.",
 	.children = children,

@@ -212,7 +212,8 @@ static const struct argp sim_argp = {
 	.options = sim_options,
 	.parser = parse_sim,
 	.doc = "Simulate placement policies on a drive of zones and count what they copy.\v\n"
-	       "Exit status: 0, 1 if a policy ran out of zones, or with --follow if decisions differ.",
+	       "Exit status: 0; 1 if a load cannot be played or a policy runs out of zones, or\n"
+	       "if decisions differ (--follow); 16 usage.",
 };
 
 /* @v, with so many digits after the point. */

@@ -91,8 +91,8 @@ static const struct argp trim_argp = {
 	.options = trim_options,
 	.parser = parse_trim,
 	.args_doc = "NAME|DEV|DIRECTORY...",
-	.doc = "Make file systems on a started device, or the one that holds DIRECTORY, discard\n"
-	       "what they have freed.",
+	.doc = "Make file systems on a started device, or the one that holds DIRECTORY,\n"
+	       "discard what they have freed.",
 };
 
 static volatile sig_atomic_t stop;
