@@ -154,9 +154,8 @@ void lz_starve(struct lz *lz)
 		WRITE_ONCE(lz->gc.no_victim, false);
 	/* Before the caller's last try; pairs with those in lz_feed() and lz_zone_emptied(). */
 	smp_mb();
-	/* Otherwise a commit makes no room, and it makes the drive flush. */
-	if (!list_empty(&lz->emptied) || READ_ONCE(lz->nr_zrec) >= LZ_ZRECS / 2 ||
-	    READ_ONCE(lz->nr_ext_pending) >= LZ_EXTENTS)
+	/* Otherwise it makes no room, or is due anyway; and it makes the drive flush. */
+	if (!list_empty(&lz->emptied) || READ_ONCE(lz->nr_ext_pending) >= LZ_EXTENTS)
 		WRITE_ONCE(lz->commit_wanted, true);
 	lz_kick(lz);
 }

@@ -8,7 +8,7 @@
  * extent of the same delta that covers it, for a discard turns the entries it
  * finds into "nowhere".
  *
- * Both deltas are allocated before it is used. A writer reserves entries before it sends
+ * Both deltas are allocated before the device is used. A writer reserves entries before it sends
  * its data, so that a completion never has to wait. Entries not yet in the
  * journal hang in a list of their shard; an entry overwritten before a commit
  * takes it is journalled once, with its newest address.

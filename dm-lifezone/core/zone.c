@@ -834,7 +834,7 @@ void lz_zones_step(struct lz *lz)
 		if (smp_load_acquire(&o->zone) == LZ_NONE)
 			continue;
 		z = &lz->zone[o->zone];
-		if (o->busy && o->finish && READ_ONCE(lz->was_starved))
+		if (o->busy && READ_ONCE(o->finish) && READ_ONCE(lz->was_starved))
 			wait_for_close(lz, o);
 		if (o->busy || z->draining)
 			continue;
