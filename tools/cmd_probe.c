@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * lifezone probe: read the superblock, from either root zone, and say what it
- * tells. With --export in the form udev imports; libblkid
- * does not know the format. Also works while the device is in use.
+ * tells. With --export in the form udev imports; libblkid does not know the
+ * format. Also works while the device is in use.
  */
 #include <blkid/blkid.h>
 #include "cmd.h"

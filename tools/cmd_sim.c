@@ -460,14 +460,12 @@ int cmd_sim(int argc, char **argv)
 		.seeds = 1, .fills = 10, .skip = ~0ull,
 	};
 	struct out out = { 0 };
-	bool given;
 	u32 l, p;
 	u64 i;
 
 	lz_options_default(&a.setup.o);
 	sim_cost_default(&a.setup.cost);
 	parse_args(&sim_argp, "sim", argc, argv, &a);
-	given = a.policies;
 	if (a.setup.reserve == UNSET) {
 		a.setup.reserve = a.setup.arrivals == SIM_CLOSED || a.follow ? 0 :
 			a.setup.gc_start / 2;
@@ -487,17 +485,18 @@ int cmd_sim(int argc, char **argv)
 	}
 	if (!a.loads)
 		a.load[a.loads++] = "zipf:0.99";
-	for (p = 0; !given && sim_policies[p]; p++)
-		if (sim_policies[p]->choose || !a.setup.exclusive)
-			a.policy[a.policies++] = sim_policies[p];
+	if (!a.policies)
+		for (p = 0; sim_policies[p]; p++)
+			if (sim_policies[p]->choose || !a.setup.exclusive)
+				a.policy[a.policies++] = sim_policies[p];
 	for (p = 0; a.setup.exclusive && p < a.policies; p++) {
 		if (a.policy[p]->choose)
 			continue;
 		complain("sim", "--exclusive: %s does not know of files", a.policy[p]->name);
 		return EXIT_USAGE_;
 	}
-	/* Not after hours of others. */
-	for (l = 0; l < a.loads; l++)
+	/* Not after hours of others; the first is told by its run. */
+	for (l = 1; l < a.loads; l++)
 		if (!is_load(&a, a.load[l]))
 			return EXIT_FAIL;
 	out.json = a.json;

@@ -284,7 +284,6 @@ static void relocate_odd_summary(struct kunit *test)
 	ram_verify(r);
 }
 
-/* Whoever wants to know what was chosen from is told of each candidate; nobody else. */
 /* Summaries of several blocks are whole to a drive that takes less at a time than it did. */
 static void relocate_less_append(struct kunit *test)
 {
@@ -311,6 +310,7 @@ static void relocate_less_append(struct kunit *test)
 	ram_survive(r);
 }
 
+/* Whoever wants to know what was chosen from is told of each candidate; nobody else. */
 static void relocate_traced(struct kunit *test)
 {
 	struct ram *r = ram_device(test, 32, 8);

@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Writes with fsync, and checks after a crash that nothing acknowledged is lost.
 
-acked.py write TARGET LOG SECONDS [-w WORKERS] [-b BLOCKS] [-s SEED] [--pause SECONDS] [--rounds N]
-	until SECONDS are over, or each worker has written N times, or the target fails. TARGET: a block device, or a
-	folder, in which files are made. Every block says which one it is and has
+acked.py write TARGET LOG SECONDS [-w WORKERS] [-b BLOCKS] [-s SEED] [--pause SECONDS]
+		[--rounds N]
+	until SECONDS are over, or each worker has written N times, or the target fails.
+	TARGET: a block device, or a folder, in which files are made. Every block says which one it is and has
 	a version that only grows. Worker 0 never syncs: its blocks are what is
 	in flight. LOG gets one record for each acknowledged fsync, synchronously.
 	Prints the number of fsyncs.

@@ -13,8 +13,8 @@ enum lsm_hints {
 	LSM_BLOCKS,		/* shuffled, block by block */
 };
 
-#define LSM_WRITERS	(LSM_MERGES + 3)	/* and the flush and two WALs */
 #define LSM_MERGES	16u	/* at a time, at most */
+#define LSM_WRITERS	(LSM_MERGES + 3)	/* and the flush and two WALs */
 
 struct lsm;
 

@@ -72,10 +72,11 @@ void tenants_free(struct tenants *t)
 {
 	u32 i;
 
-	for (i = 0; t && i < t->n; i++)
+	if (!t)
+		return;
+	for (i = 0; i < t->n; i++)
 		load_free(t->load[i]);
-	if (t)
-		free(t->inputs);
+	free(t->inputs);
 	free(t);
 }
 

@@ -32,10 +32,10 @@ enum format { CSV, FIO, BLKPARSE };
  * struct trace - a trace
  * @f: the file
  * @line: the line read last
- * @held: it has been read to tell the format by, and not been looked at yet
+ * @held: it was read to tell the format by, the first that says something, and is yet to be
+ *	parsed
  * @size: of the memory it is in
  * @nr: its number, from 1 on
- * @first: it is the first that says something
  * @format: enum format
  * @words: FIO: of a line before the action
  * @time: of the line (ns)
@@ -51,7 +51,6 @@ struct trace {
 	bool held;
 	size_t size;
 	u64 nr;
-	bool first;
 	u8 format;
 	u8 words;
 	u64 time;
@@ -141,15 +140,17 @@ static bool request(struct trace *t, bool discard, u64 offset, u64 n, u8 class)
 {
 	u64 first, last;
 
+	if (!n)
+		return true;
 	if (offset + n < offset)
 		return wrong(t, "offset %llu and length %llu: too large",
 			     (unsigned long long)offset, (unsigned long long)n);
-	if (n && (offset + n - 1) / BLOCK >= t->blocks)
+	if ((offset + n - 1) / BLOCK >= t->blocks)
 		return wrong(t, "offset %llu and length %llu: beyond the %u blocks there are",
 			     (unsigned long long)offset, (unsigned long long)n, t->blocks);
 	first = discard ? DIV_ROUND_UP(offset, BLOCK) : offset / BLOCK;
 	last = discard ? (offset + n) / BLOCK : DIV_ROUND_UP(offset + n, BLOCK);
-	if (!n || last <= first)
+	if (last <= first)
 		return true;
 	t->req = (struct sim_req){ .lba = first, .n = discard ? last - first : 0, .class = class,
 				   .discard = discard, .at = t->time };
@@ -215,7 +216,7 @@ static bool csv_line(struct trace *t)
 		return true;
 	if (n < 4 || n > COLUMNS)
 		return wrong(t, "%u columns: must be time,op,offset,length and maybe hint", n);
-	if (t->first && isalpha((unsigned char)*word[0]))
+	if (t->held && isalpha((unsigned char)*word[0]))
 		return csv_head(t, word, n);
 	if (!time_of(t, word[0]))
 		return false;
@@ -300,10 +301,9 @@ bool trace_next(struct trace *t, struct sim_req *req)
 	while (!t->left) {
 		if (!t->held && !next_line(t))
 			return false;
-		t->held = false;
 		if (!parse[t->format](t))
 			return false;
-		t->first = false;
+		t->held = false;
 	}
 	*req = t->req;
 	t->left--;
@@ -335,7 +335,6 @@ static bool recognise(struct trace *t)
 		if (t->nr == 1 && !strncmp(t->line, "\xef\xbb\xbf", 3))
 			memmove(t->line, t->line + 3, strlen(t->line + 3) + 1);
 	} while (!t->line[strspn(t->line, " \t")] || *t->line == '#');
-	t->first = true;
 	if (!strncmp(t->line, "\x1f\x8b", 2))
 		return wrong(t, "compressed by gzip, which is to be undone first");
 	if (sscanf(t->line, "fio version %u iolog", v) == 1) {
