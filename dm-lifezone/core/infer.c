@@ -10,7 +10,8 @@
  *
  * Data with a hint from SHORT to EXTREME goes to zones of its class at first, if rates differ
  * by hint, or may do; otherwise hints are worth nothing, and it is grouped like the rest. What
- * survives a cleaning is always grouped: by then its age says more.
+ * survives a cleaning is always grouped: by then its age says more. What has no hint has zones of
+ * its own, as it comes, where that goes at a time more than a group does (order.c).
  *
  * The marks take two bytes of RAM for each block of the device, from when either is first
  * asked for until the device is closed.
@@ -32,9 +33,9 @@ static struct lz_life *marks_for_users(struct lz *lz)
 	return READ_ONCE(lz->o.policy) == LZ_POLICY_ADAPTIVE ? marks(lz) : NULL;
 }
 
-static u8 group_of(const struct lz *lz, int rate)
+static u8 group_of(const struct lz_life *l, int rate)
 {
-	return LZ_CLASS_GROUP + lz_life_group(rate, READ_ONCE(lz->groups));
+	return LZ_CLASS_GROUP + lz_life_group(rate, READ_ONCE(l->groups));
 }
 
 /* lz_infer_class - the zone class of @n blocks from @lba on that users write as @class. */
@@ -42,7 +43,7 @@ u8 lz_infer_class(struct lz *lz, u8 class, u64 lba, u32 n)
 {
 	struct lz_life *l = marks_for_users(lz);
 
-	return l ? lz_life_class(l, lba, n, class, READ_ONCE(lz->groups)) : class;
+	return l ? lz_life_class(l, lba, n, class) : class;
 }
 
 /* lz_infer_moved - the zone class of a block that GC moves out of @z. */
@@ -55,10 +56,10 @@ u8 lz_infer_moved(struct lz *lz, const struct lz_zone *z, u64 lba)
 	if (!l)
 		return class < LZ_CLASS_GROUP ? class : LZ_CLASS_NOT_SET;
 	if (lz_life_rate(l, lba, &rate))
-		return group_of(lz, rate);
+		return group_of(l, rate);
 	if (class >= LZ_CLASS_GROUP)
-		return min_t(u8, class, LZ_CLASS_GROUP + READ_ONCE(lz->groups) - 1);
-	return lz_ordered(class) ? class : group_of(lz, 0);
+		return min_t(u8, class, LZ_CLASS_GROUP + READ_ONCE(l->groups) - 1);
+	return lz_ordered(class) ? class : group_of(l, 0);
 }
 
 /* lz_infer_written - users write @n blocks from @lba on: room for them has been reserved. */
@@ -128,8 +129,7 @@ void lz_infer_step(struct lz *lz)
 	if (!l || !lz_life_due(l))
 		return;
 	lz_life_measure(l);
-	WRITE_ONCE(lz->groups, lz_life_groups(lz_spare_zones(lz, lz_mapped_blocks(lz)),
-					      lz->data_slots, l->apart));
+	lz_life_regroup(l, lz_spare_zones(lz, lz_mapped_blocks(lz)), lz->data_slots);
 }
 
 /* Has marks. 0 or -ENOMEM. */
@@ -145,6 +145,7 @@ static int lz_infer_init(struct lz *lz)
 		lz_free(l);
 		return -ENOMEM;
 	}
+	lz_life_regroup(l, 0, lz->data_slots);
 	spin_lock_irqsave(&lz->place_lock, flags);
 	if (!lz->life) {
 		/* Pairs with the acquire in marks(). */

@@ -445,6 +445,7 @@ void lz_life_measure(struct lz_life *l)
 
 	WRITE_ONCE(l->due, atomic64_read(&l->clock) + max_t(u64, l->blocks >> PERIOD_SHIFT, 1024));
 	runs_judge(l);
+	lz_order_judge(&l->order, l);
 	/* A device being filled says nothing else. */
 	if (!all) {
 		WRITE_ONCE(l->trusted, of_files(l));
@@ -555,6 +556,11 @@ int lz_life_ask(const struct lz_life *l, u64 lba, u32 n, u8 class)
 	return sum / asked;
 }
 
+static u32 group_asked(const struct lz_life *l, u64 lba, u32 n, u8 class)
+{
+	return lz_life_group(lz_life_ask(l, lba, n, class), READ_ONCE(l->groups));
+}
+
 /**
  * lz_life_write - users wrote blocks
  * @l: all blocks
@@ -569,10 +575,15 @@ bool lz_life_write(struct lz_life *l, u64 lba, u32 n, u8 class)
 	struct ticks t = now(l);
 	u16 was = 0, mark, becomes = 0;
 	struct depths d = {};
+	bool sample = false;
+	u32 group, i;
 	u64 clock;
-	u32 i;
 
 	note_gone(l, lba);
+	if (class == LZ_CLASS_NOT_SET)
+		sample = lz_order_due(&l->order, l->blocks, n);
+	if (sample)
+		group = group_asked(l, lba, n, class);
 	if (lz_ordered(class))
 		note_hinted(l, lba, n, class);
 	if (class == LZ_CLASS_EXTREME)
@@ -589,6 +600,8 @@ bool lz_life_write(struct lz_life *l, u64 lba, u32 n, u8 class)
 			count(l->written, d, 1);
 		WRITE_ONCE(l->mark[lba + i], becomes);
 	}
+	if (sample)
+		lz_order_take(&l->order, lba, READ_ONCE(l->mark[lba]), group);
 	clock = atomic64_add_return(n, &l->clock) - n;
 	probe(l, now(l), lz_life_swept(l, clock), n);
 	return lz_life_due(l);
@@ -645,6 +658,21 @@ bool lz_life_rate(const struct lz_life *l, u64 lba, int *rate)
 }
 
 /**
+ * lz_life_gone - has a block been written again, or discarded?
+ * @l: all blocks
+ * @lba: the block
+ * @mark: its mark when it was written
+ *
+ * Return: is its mark another one, and not for having been kept in sight?
+ */
+bool lz_life_gone(const struct lz_life *l, u64 lba, u16 mark)
+{
+	u16 is = READ_ONCE(l->mark[lba]);
+
+	return !is || (is != mark && depths(now(l), is).recent < DEEPEST);
+}
+
+/**
  * lz_life_groups - how many groups there are to be
  * @spare: zones that blocks in use would not fill (zones)
  * @most: zones that may be open (zones)
@@ -667,6 +695,17 @@ u32 lz_life_groups(u32 spare, u32 most, bool apart)
 }
 
 /**
+ * lz_life_regroup - how many groups there are from now on
+ * @l: all blocks
+ * @spare: as for lz_life_groups()
+ * @most: the same
+ */
+void lz_life_regroup(struct lz_life *l, u32 spare, u32 most)
+{
+	WRITE_ONCE(l->groups, lz_life_groups(spare, most, l->apart));
+}
+
+/**
  * lz_life_group - which blocks are to lie together
  * @rate: of the block, as of lz_life_rate()
  * @groups: how many there may be
@@ -686,15 +725,17 @@ u32 lz_life_group(int rate, u32 groups)
  * @lba: the first
  * @n: how many, at least 1
  * @class: lifetime class they come with
- * @groups: how many groups there are
  *
- * Return: a zone class: that of the hint, if it is worth anything, or a group.
+ * Return: a zone class: that of the hint, if it is worth anything; a group; or, without a hint,
+ * that of all that has none, if order is worth more.
  */
-u8 lz_life_class(const struct lz_life *l, u64 lba, u32 n, u8 class, u32 groups)
+u8 lz_life_class(const struct lz_life *l, u64 lba, u32 n, u8 class)
 {
 	if (lz_ordered(class) && READ_ONCE(l->trusted))
 		return class;
-	return LZ_CLASS_GROUP + lz_life_group(lz_life_ask(l, lba, n, class), groups);
+	if (class == LZ_CLASS_NOT_SET && READ_ONCE(l->order.wins))
+		return class;
+	return LZ_CLASS_GROUP + group_asked(l, lba, n, class);
 }
 
 /**

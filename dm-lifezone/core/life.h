@@ -6,6 +6,7 @@
 #ifndef LIFEZONE_LIFE_H
 #define LIFEZONE_LIFE_H
 
+#include "order.h"
 #include "policy.h"
 
 #define LZ_LIFE_BINS	24u	/* of each of the two marks */
@@ -62,6 +63,8 @@ struct lz_life_run {
  * @runs: runs that were looked at again, old ones fading
  * @gone: of these, those whose first block was gone, and those whose last one was
  * @alone: what is written last goes first
+ * @order: whether what has no hint goes in the order in which it was written
+ * @groups: how many there are
  */
 struct lz_life {
 	u64 blocks;
@@ -90,6 +93,8 @@ struct lz_life {
 	u64 runs;
 	u64 gone[2];
 	bool alone;
+	struct lz_order order;
+	u32 groups;
 };
 
 /**
@@ -141,9 +146,11 @@ static inline bool lz_life_due(const struct lz_life *l)
 }
 
 bool lz_life_rate(const struct lz_life *l, u64 lba, int *rate);
+bool lz_life_gone(const struct lz_life *l, u64 lba, u16 mark);
 u32 lz_life_groups(u32 spare, u32 most, bool apart);
+void lz_life_regroup(struct lz_life *l, u32 spare, u32 most);
 u32 lz_life_group(int rate, u32 groups);
-u8 lz_life_class(const struct lz_life *l, u64 lba, u32 n, u8 class, u32 groups);
+u8 lz_life_class(const struct lz_life *l, u64 lba, u32 n, u8 class);
 void lz_life_add(const struct lz_life *l, struct lz_life_sum *sum, u64 lba, u32 n);
 struct lz_life_mean lz_life_mean(const struct lz_life_sum *sum);
 int lz_life_zone_rate(const struct lz_life *l, const struct lz_life_mean *mean, u32 valid);

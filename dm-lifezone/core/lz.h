@@ -649,7 +649,6 @@ struct lz {
 	u32 append_max;
 	u32 ring_size;			/* a power of two */
 	u8 zone_shift;
-	u8 groups;			/* of policy=adaptive */
 	struct lz_life *life;		/* once that was asked for; then it stays */
 
 	struct lz_zone *zone;

@@ -31,7 +31,6 @@ int lz_setup(struct lz *lz)
 	}
 	streams = lz->budget >= 6 ? 2 : 1;
 	lz->data_slots = lz->budget - 1 - streams;
-	lz->groups = lz_life_groups(0, lz->data_slots, false);
 	lz->js = &lz->stream[0];
 	lz->ns = &lz->stream[streams - 1];
 	lz->js->journal = true;

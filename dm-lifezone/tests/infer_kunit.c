@@ -176,6 +176,28 @@ static void infer_isolation(struct kunit *test)
 	ram_survive(r);
 }
 
+/* Where order is worth more: what has no hint is in zones of its own, what survives in groups. */
+static void infer_order(struct kunit *test)
+{
+	struct ram *r = device(test, LZ_POLICY_ADAPTIVE, 14);
+	u32 state = 13, i;
+
+	fill(r, LZ_CLASS_NOT_SET);
+	for (i = 0; i < 4 * r->si.logical_blocks; i++) {
+		/* Whatever is measured. */
+		WRITE_ONCE(r->lz->life->order.wins, true);
+		KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_NOT_SET,
+						ram_random(&state, r->si.logical_blocks), 1), 0);
+	}
+	KUNIT_EXPECT_EQ(test, lz_stat(r->lz, LZ_ST_CLASS_COPIES + LZ_CLASS_NOT_SET), 0ull);
+	KUNIT_EXPECT_GT(test, lz_stat(r->lz, LZ_ST_GC_COPIES), 0ull);
+	ram_write(r, LZ_CLASS_NOT_SET, 0, 1);
+	KUNIT_EXPECT_EQ(test, zone_of(r, 0)->class, LZ_CLASS_NOT_SET);
+	ram_verify(r);
+	KUNIT_ASSERT_EQ(test, ram_flush(r), 0);
+	ram_survive(r);
+}
+
 /* A request stays in one piece, whatever is known of its parts. */
 static void infer_requests(struct kunit *test)
 {
@@ -215,7 +237,7 @@ static void infer_reload(struct kunit *test)
 
 		i = lz_zone_nr(r->lz, z);
 		KUNIT_ASSERT_EQ(test, lz_infer_moved(r->lz, z, lba),
-				min_t(u8, z->class, LZ_CLASS_GROUP + r->lz->groups - 1));
+				min_t(u8, z->class, LZ_CLASS_GROUP + r->lz->life->groups - 1));
 		if (z->gen != gen[i])
 			continue;
 		KUNIT_ASSERT_EQ(test, z->class, class[i]);
@@ -403,6 +425,7 @@ static struct kunit_case infer_cases[] = {
 	KUNIT_CASE(infer_hints),
 	KUNIT_CASE(infer_survivors),
 	KUNIT_CASE_SLOW(infer_isolation),
+	KUNIT_CASE(infer_order),
 	KUNIT_CASE(infer_requests),
 	KUNIT_CASE(infer_reload),
 	KUNIT_CASE(infer_live),

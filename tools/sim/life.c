@@ -11,14 +11,12 @@
 /**
  * struct sim_life - state
  * @l: of all blocks
- * @groups: how many there are
  * @sum: of the zones, as they fill
  * @mean: and once they are closed
  * @rated: something is known of it then
  */
 struct sim_life {
 	struct lz_life l;
-	u32 groups;
 	struct lz_life_sum *sum;
 	struct lz_life_mean *mean;
 	bool *rated;
@@ -41,7 +39,7 @@ int sim_life_init(struct sim *s)
 	s->life = a;
 	if (!a || lz_life_init(&a->l, s->setup.blocks))
 		return -ENOMEM;
-	a->groups = lz_life_groups(0, s->setup.max_open, false);
+	lz_life_regroup(&a->l, 0, s->setup.max_open);
 	a->sum = calloc(s->setup.zones, sizeof(*a->sum));
 	a->mean = calloc(s->setup.zones, sizeof(*a->mean));
 	a->rated = calloc(s->setup.zones, sizeof(*a->rated));
@@ -81,11 +79,11 @@ u8 sim_life_user(struct sim *s, u32 lba)
 	if (!a)
 		return class;
 	if (s->setup.o.policy == LZ_POLICY_ADAPTIVE)
-		class = lz_life_class(&a->l, lba, 1, class, a->groups);
+		class = lz_life_class(&a->l, lba, 1, class);
 	if (lz_life_write(&a->l, lba, 1, s->req.class)) {
 		lz_life_measure(&a->l);
 		s->alone = leaves_alone(s);
-		a->groups = lz_life_groups(spare_zones(s), s->setup.max_open, a->l.apart);
+		lz_life_regroup(&a->l, spare_zones(s), s->setup.max_open);
 	}
 	return class;
 }
@@ -98,7 +96,7 @@ u8 sim_life_moved(struct sim *s, u32 lba, u8 class)
 	if (!a)
 		return class;
 	lz_life_rate(&a->l, lba, &rate);
-	return LZ_CLASS_GROUP + lz_life_group(rate, a->groups);
+	return LZ_CLASS_GROUP + lz_life_group(rate, a->l.groups);
 }
 
 void sim_life_adopted(struct sim *s, u32 zone)
