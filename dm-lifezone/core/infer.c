@@ -11,7 +11,8 @@
  * Data with a hint from SHORT to EXTREME goes to zones of its class at first, if rates differ
  * by hint, or may do; otherwise hints are worth nothing, and it is grouped like the rest. What
  * survives a cleaning is always grouped: by then its age says more. What has no hint has zones of
- * its own, as it comes, where that goes at a time more than a group does (order.c).
+ * its own, as it comes, if it was not in use before, or where that goes at a time more than a group
+ * does (order.c).
  *
  * The marks take two bytes of RAM for each block of the device, from when either is first
  * asked for until the device is closed.

@@ -726,14 +726,16 @@ u32 lz_life_group(int rate, u32 groups)
  * @n: how many, at least 1
  * @class: lifetime class they come with
  *
- * Return: a zone class: that of the hint, if it is worth anything; a group; or, without a hint,
- * that of all that has none, if order is worth more.
+ * What has no hint and was not in use is all alike, so that groups would tell it apart by how rates
+ * were measured at the time: it goes where all does that has none, if order is worth more.
+ *
+ * Return: a zone class: that of the hint, if there is none or it is worth anything; or a group.
  */
 u8 lz_life_class(const struct lz_life *l, u64 lba, u32 n, u8 class)
 {
 	if (lz_ordered(class) && READ_ONCE(l->trusted))
 		return class;
-	if (class == LZ_CLASS_NOT_SET && READ_ONCE(l->order.wins))
+	if (class == LZ_CLASS_NOT_SET && (!READ_ONCE(l->mark[lba]) || READ_ONCE(l->order.wins)))
 		return class;
 	return LZ_CLASS_GROUP + group_asked(l, lba, n, class);
 }

@@ -13,8 +13,8 @@
  * compared with two others: the one taken before it, with which it would share a zone by order,
  * and the last one of its group, with which it would by rate, whichever of the two is done. Of
  * two that go at a time one is seldom gone while the other is not. Where that is seen less by
- * order than by group, by a fifth, all that has no hint goes to one zone, as it comes, until it is
- * seen more. What survives a cleaning is grouped by rate all the same.
+ * order than by group, by a 20th, all that has no hint goes to one zone, as it comes, until it is
+ * seen more by as much. What survives a cleaning is grouped by rate all the same.
  *
  * To compare groupings by how often pairs within them disagree is Rand's principle (W. M. Rand,
  * Objective criteria for the evaluation of clustering methods, 1971); the rest is ours.
@@ -101,5 +101,5 @@ void lz_order_judge(struct lz_order *o, const struct lz_life *l)
 	}
 	by_order = o->apart[BY_ORDER] + o->pairs / PRIOR;
 	by_group = o->apart[BY_GROUP] + o->pairs / PRIOR;
-	WRITE_ONCE(o->wins, o->wins ? by_order <= by_group : 5 * by_order < 4 * by_group);
+	WRITE_ONCE(o->wins, 20 * by_order < (o->wins ? 21 : 19) * by_group);
 }

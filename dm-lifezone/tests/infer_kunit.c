@@ -99,7 +99,7 @@ static void infer_apart(struct kunit *test)
 	KUNIT_EXPECT_LT(test, 2 * mixed_ours, mixed_wla);
 }
 
-/* What is hinted keeps its class; what is not is in a group, whatever else it is. */
+/* What is hinted keeps its class; what is written again and is not hinted is in a group. */
 static void infer_hints(struct kunit *test)
 {
 	struct ram *r = device(test, LZ_POLICY_ADAPTIVE, 14);
@@ -107,13 +107,22 @@ static void infer_hints(struct kunit *test)
 
 	for (c = 0; c < LZ_NR_CLASSES; c++) {
 		KUNIT_ASSERT_EQ(test, ram_write(r, c, c, 1), 0);
+		if (lz_ordered(c) || c == LZ_CLASS_NOT_SET)
+			KUNIT_EXPECT_EQ(test, zone_of(r, c)->class, c);
+		else
+			KUNIT_EXPECT_GE(test, zone_of(r, c)->class, LZ_CLASS_GROUP);
+		KUNIT_ASSERT_EQ(test, ram_write(r, c, c, 1), 0);
 		if (lz_ordered(c))
 			KUNIT_EXPECT_EQ(test, zone_of(r, c)->class, c);
 		else
 			KUNIT_EXPECT_GE(test, zone_of(r, c)->class, LZ_CLASS_GROUP);
 		/* Counted as what users called it. */
-		KUNIT_EXPECT_EQ(test, lz_stat(r->lz, LZ_ST_CLASS_WRITES + c), 1ull);
+		KUNIT_EXPECT_EQ(test, lz_stat(r->lz, LZ_ST_CLASS_WRITES + c), 2ull);
 	}
+	/* And in none once it has been discarded. */
+	KUNIT_ASSERT_EQ(test, ram_discard(r, 0, 1), 0);
+	KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_NOT_SET, 0, 1), 0);
+	KUNIT_EXPECT_EQ(test, zone_of(r, 0)->class, LZ_CLASS_NOT_SET);
 	KUNIT_ASSERT_EQ(test, ram_flush(r), 0);
 	ram_survive(r);
 }

@@ -290,7 +290,13 @@ static const struct row rows[] = {
 	{ "adaptive: its own first", ADAPT, USER, PERS, NEVER, 'c', OPEN, "di c", USE, 1 },
 	{ "adaptive: its own, idle or not", ADAPT, USER, PERS, NEVER, 'c', OPEN, "ci", USE, 0 },
 	{ "adaptive: a hinted zone is not adopted", ADAPT, USER, PERS, NEVER, 'c', OPEN,
-	  "Li -i", NEW, 0 },
+	  "Li Ni", NEW, 0 },
+	{ "adaptive: one without a hint is", ADAPT, USER, PERS, NEVER, 'c', OPEN,
+	  "Li -i", ADOPT, 1 },
+	{ "adaptive: if idle", ADAPT, USER, PERS, NEVER, 'c', OPEN, "-", NEW, 0 },
+	{ "sla: one without a hint is not", SLA, GC, PERS, NEVER, 'c', OPEN, "-i", NEW, 0 },
+	{ "adaptive: without a hint none is adopted", ADAPT, USER, PERS, NEVER, '-', OPEN,
+	  "ci Si", NEW, 0 },
 	{ "adaptive: hinted data adopts none", ADAPT, USER, PERS, NEVER, 'M', OPEN, "ci", NEW, 0 },
 	{ "adaptive: adopted though spent", ADAPT, USER, PERS, NEVER, 'c', SPENT,
 	  "b ki", ADOPT, 1 },
@@ -436,7 +442,9 @@ static void check_decision(struct kunit *test, const struct lz_place_in *in)
 		ok &= out.verdict == LZ_PLACE_USE &&
 			(in->zones[out.idx].empty ||
 			 (in->zones[out.idx].idle && in->class >= LZ_CLASS_GROUP &&
-			  in->zones[out.idx].class >= LZ_CLASS_GROUP));
+			  (in->zones[out.idx].class >= LZ_CLASS_GROUP ||
+			   (in->zones[out.idx].class == LZ_CLASS_NOT_SET &&
+			    in->policy == LZ_POLICY_ADAPTIVE))));
 	if (out.fallback)
 		ok &= !in->can_open && !in->closing && out.verdict == LZ_PLACE_USE;
 	KUNIT_EXPECT_TRUE_MSG(test, ok,
