@@ -556,6 +556,7 @@ int lz_life_ask(const struct lz_life *l, u64 lba, u32 n, u8 class)
 	return sum / asked;
 }
 
+/* The group of blocks by how often they are likely to be written, once they have been now. */
 static u32 group_asked(const struct lz_life *l, u64 lba, u32 n, u8 class)
 {
 	return lz_life_group(lz_life_ask(l, lba, n, class), READ_ONCE(l->groups));
@@ -575,15 +576,13 @@ bool lz_life_write(struct lz_life *l, u64 lba, u32 n, u8 class)
 	struct ticks t = now(l);
 	u16 was = 0, mark, becomes = 0;
 	struct depths d = {};
-	bool sample = false;
-	u32 group, i;
+	int group = -1;
 	u64 clock;
+	u32 i;
 
 	note_gone(l, lba);
-	if (class == LZ_CLASS_NOT_SET)
-		sample = lz_order_due(&l->order, l->blocks, n);
-	if (sample)
-		group = group_asked(l, lba, n, class);
+	if (class == LZ_CLASS_NOT_SET && lz_order_due(&l->order, l->blocks, n))
+		group = READ_ONCE(l->mark[lba]) ? group_asked(l, lba, n, class) : LZ_ORDER_NEW;
 	if (lz_ordered(class))
 		note_hinted(l, lba, n, class);
 	if (class == LZ_CLASS_EXTREME)
@@ -600,7 +599,7 @@ bool lz_life_write(struct lz_life *l, u64 lba, u32 n, u8 class)
 			count(l->written, d, 1);
 		WRITE_ONCE(l->mark[lba + i], becomes);
 	}
-	if (sample)
+	if (group >= 0)
 		lz_order_take(&l->order, lba, READ_ONCE(l->mark[lba]), group);
 	clock = atomic64_add_return(n, &l->clock) - n;
 	probe(l, now(l), lz_life_swept(l, clock), n);

@@ -11,10 +11,11 @@
  * Which is so is measured. Of what is written without a hint samples are taken, a thousand each
  * time that as much as the device holds has been written without one. From time to time each is
  * compared with two others: the one taken before it, with which it would share a zone by order,
- * and the last one of its group, with which it would by rate, whichever of the two is done. Of
- * two that go at a time one is seldom gone while the other is not. Where that is seen less by
- * order than by group, by a 20th, all that has no hint goes to one zone, as it comes, until it is
- * seen more by as much. What survives a cleaning is grouped by rate all the same.
+ * and the last one of its group, with which it would by rate, whichever of the two is done. (What
+ * was not in use when it was written is a group by itself, either way.) Of two that go at a time
+ * one is seldom gone while the other is not. Where that is seen less by order than by group, by a
+ * 20th, all that has no hint goes to one zone, as it comes, until it is seen more by as much. What
+ * survives a cleaning is grouped by rate all the same.
  *
  * To compare groupings by how often pairs within them disagree is Rand's principle (W. M. Rand,
  * Objective criteria for the evaluation of clustering methods, 1971); the rest is ours.
@@ -50,7 +51,7 @@ bool lz_order_due(struct lz_order *o, u64 blocks, u32 n)
  * @o: what is measured
  * @lba: a block that was just written
  * @mark: its mark now
- * @group: the group it belongs to by rate
+ * @group: the group it belongs to by rate, or LZ_ORDER_NEW
  */
 void lz_order_take(struct lz_order *o, u64 lba, u16 mark, u32 group)
 {

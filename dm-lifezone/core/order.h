@@ -8,6 +8,7 @@
 
 #include "policy.h"
 
+#define LZ_ORDER_NEW		LZ_NR_GROUPS	/* the group of what was not in use */
 #define LZ_ORDER_SAMPLES	1024u	/* that many are a device's worth of blocks */
 
 struct lz_life;
@@ -30,7 +31,7 @@ struct lz_order_sample {
  * struct lz_order - what is measured of order
  * @sample: the latest
  * @taken: samples taken so far
- * @last: number of the last one of each group, from 1 on; 0: none was taken
+ * @last: number of the last one of each group, and of LZ_ORDER_NEW, from 1 on; 0: none was taken
  * @since: blocks written without a hint since then
  * @pairs: samples compared with both the one before and the last one of the group, old ones fading
  * @apart: of these, those where one was gone and the other was not: by order, by group
@@ -39,7 +40,7 @@ struct lz_order_sample {
 struct lz_order {
 	struct lz_order_sample sample[LZ_ORDER_SAMPLES];
 	u64 taken;
-	u64 last[LZ_NR_GROUPS];
+	u64 last[LZ_NR_GROUPS + 1];
 	u64 since;
 	u64 pairs;
 	u64 apart[2];

@@ -140,11 +140,16 @@ static void order_samples(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, o->taken, (u64)DIV_ROUND_UP(BLOCKS, LZ_NR_CLASSES) / PERIOD);
 	for (i = 1; i <= o->taken; i++)
 		KUNIT_ASSERT_EQ(test, o->sample[i].lba, (u64)(i * PERIOD - 1) * LZ_NR_CLASSES);
+	/* All of them were not in use. */
+	for (i = 0; i < LZ_NR_GROUPS; i++)
+		KUNIT_ASSERT_EQ(test, o->last[i], 0ull);
+	KUNIT_EXPECT_EQ(test, o->last[LZ_ORDER_NEW], o->taken);
 	/* A long write is one sample, its first block. */
 	write(l, 100, 50 * PERIOD, LZ_CLASS_NOT_SET);
 	KUNIT_EXPECT_EQ(test, o->sample[o->taken].lba, 100ull);
 	KUNIT_EXPECT_EQ(test, o->sample[o->taken - 1].lba,
 			(u64)((o->taken - 1) * PERIOD - 1) * LZ_NR_CLASSES);
+	KUNIT_EXPECT_LT(test, o->last[LZ_ORDER_NEW], o->taken);
 }
 
 /* What a sample is compared with, and what counts. */

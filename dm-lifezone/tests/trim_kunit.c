@@ -93,12 +93,15 @@ static void discard_file(struct ram *r, u32 slot)
 	KUNIT_ASSERT_EQ(r->test, ram_discard(r, (u64)slot * FILE_BLOCKS, FILE_BLOCKS), 0);
 }
 
-/* Files written one after the other to all the device, discarded when @live came after. */
-static void churn(struct ram *r, u32 slots, u32 live)
+/*
+ * Files written one after the other to all the device, discarded when @live came after; @from: so
+ * many have been.
+ */
+static void churn(struct ram *r, u32 slots, u32 live, u32 from)
 {
 	u32 at;
 
-	for (at = 0; at < 4 * slots; at++) {
+	for (at = from; at < from + 4 * slots; at++) {
 		write_file(r, at % slots);
 		if (at >= live)
 			discard_file(r, (at - live) % slots);
@@ -112,7 +115,7 @@ static void trim_device(struct kunit *test)
 	u32 slots = r->si.logical_blocks / FILE_BLOCKS, state = 1, asked, i;
 	struct lz_info info;
 
-	churn(r, slots, slots / 2);
+	churn(r, slots, slots / 2, 0);
 	KUNIT_EXPECT_EQ(test, r->nr_events[LZ_EV_TRIM], 0u);
 
 	for (i = 0; i < 4 * slots; i++)
@@ -126,10 +129,10 @@ static void trim_device(struct kunit *test)
 	for (i = slots / 4; i < slots; i++)
 		discard_file(r, i);
 	KUNIT_ASSERT_EQ(test, ram_checkpoint(r), 0);
-	churn(r, slots, slots / 2);
+	churn(r, slots, slots / 2, 0);
 	KUNIT_EXPECT_LE(test, r->nr_events[LZ_EV_TRIM], asked + 1);
 	asked = r->nr_events[LZ_EV_TRIM];
-	churn(r, slots, slots / 2);
+	churn(r, slots, slots / 2, 4 * slots);
 	KUNIT_EXPECT_EQ(test, r->nr_events[LZ_EV_TRIM], asked);
 
 	/* Kept over a load; what is asked for begins anew. */
