@@ -149,8 +149,8 @@ help:
 # help:   make logs N=20    every cut of what the module told a drive in N short loads (SEED=)
 # help:   make lint         checkpatch, sparse, shellcheck, compiler warnings
 # help:   make analyze      gcc's and clang's analyzers on the core, Coccinelle on the module
-# help:   make bench        the benchmarks behind Documentation's report (BENCH="NAME..."; rocksdb
-# help:                       and inplace only by name)
+# help:   make bench        the benchmarks behind Documentation's report (BENCH="NAME..."; rocksdb,
+# help:                       inplace and stores only by name)
 # help:   make seeds        studies of placement done again, beside what they published (SEEDS=N)
 # help:   make placement    our placement against others', in the simulator (SEEDS=N; half an hour)
 # help:                       PLOT=DIR: both also as pictures, SVG and PNG, in DIR

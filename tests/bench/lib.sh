@@ -45,3 +45,22 @@ linear() {	# NAME DEV
 	dmsetup create "$1" --table "0 $(blockdev --getsz "$2") linear $2 0" || return 1
 	wait_for 10 test -b "/dev/mapper/$1"
 }
+
+# record TOP: the writes and discards it is sent, from now on
+record() {
+	local dev=$(((0x$(stat -Lc %t "$1") << 20) | 0x$(stat -Lc %T "$1")))
+
+	[ -d $trace/events/kprobes/requests ] ||
+		echo 'p:requests submit_bio_noacct dev=bio->bi_bdev->bd_dev:u32 op=bio->bi_opf:x32' \
+			'at=bio->bi_iter.bi_sector:u64 n=bio->bi_iter.bi_size:u32' \
+			'hint=bio->bi_write_hint:u8' >>$trace/kprobe_events || fail "no kprobe"
+	echo global >$trace/trace_clock
+	# Not what is read, nor what is but a flush.
+	trace_begin kprobes/requests "dev == $dev && op & 1"
+}
+
+# recorded CSV: what they were
+recorded() {
+	trace_end kprobes/requests
+	tests/bench/requests.py <$trace/trace >"$1"
+}

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# requests.py <TRACE >CSV: what the event "requests" (rocksdb.sh) recorded of the bios that a device
+# requests.py <TRACE >CSV: what the event "requests" (lib.sh) recorded of the bios that a device
 # was sent, for "lifezone sim --load trace:CSV": writes with their hints, and discards.
 import re, sys
 

@@ -17,25 +17,6 @@ VALUE=984 KEY=16
 SETTINGS=("zenfs reset eager" "wla reset lazy" "sla reset eager" "sla reset lazy"
 	"adaptive reset adaptive")
 
-# record TOP: the writes and discards it is sent, from now on
-record() {
-	local dev=$(((0x$(stat -Lc %t "$1") << 20) | 0x$(stat -Lc %T "$1")))
-
-	[ -d $trace/events/kprobes/requests ] ||
-		echo 'p:requests submit_bio_noacct dev=bio->bi_bdev->bd_dev:u32 op=bio->bi_opf:x32' \
-			'at=bio->bi_iter.bi_sector:u64 n=bio->bi_iter.bi_size:u32' \
-			'hint=bio->bi_write_hint:u8' >>$trace/kprobe_events || fail "no kprobe"
-	echo global >$trace/trace_clock
-	# Not what is read, nor what is but a flush.
-	trace_begin kprobes/requests "dev == $dev && op & 1"
-}
-
-# recorded CSV: what they were
-recorded() {
-	trace_end kprobes/requests
-	tests/bench/requests.py <$trace/trace >"$1"
-}
-
 # placed RUN NR: what the run RUN wrote, by the setting NR; sets $copied and $erased
 placed() {
 	local words=${SETTINGS[$2]/ reset / --opt reset=}

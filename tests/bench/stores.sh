@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=bash
+#
+# stores.sh stores_files|stores_pages...: what file systems make of a load without hints, placed by
+# each policy. A store of files (tests/vm/files.py), or a database that overwrites in place
+# (tests/vm/pages.py), runs on each file system; what the device was sent is recorded, and
+# "lifezone sim" places it.
+
+. tests/bench/lib.sh
+
+# Per cent of the file system that is filled: btrfs keeps more room for itself.
+STORES=("ext4 80" "xfs 80" "f2fs 80" "btrfs 60")
+REFERENCES="one split dac sepbit midas wla sla"
+
+# placed CSV POLICY: sets $copied
+placed() {
+	# shellcheck disable=SC2046	# words are wanted
+	must lifezone sim --json --skip 0 --fills 1000 --load "trace:$1" --policy "$2" \
+		$(tail -1 "$W/geometry") >"$W/placed"
+	copied=$(jq '.[0].copied_blocks' "$W/placed")
+}
+
+begins() {
+	must sim_geometry "$dev" "$(lz_sysfs store zone_budget)" >"$W/geometry"
+	record "$1"
+}
+ends() { recorded "$W/requests"; }
+
+# stores LOAD FS PERCENT
+stores() {
+	local load=$1 fs=$2 percent=$3 policy copied best='' of='' all=''
+
+	store_load=$load.py store_begins=begins store_ends=ends \
+		store "$dev" "$fs" discard "$percent" "${BENCH_STORES_MB:-1500}" no
+	note "$load on $fs: of the second half $copies copied of $user by the module"
+	for policy in $REFERENCES; do
+		placed "$W/requests" "$policy"
+		all+=" $policy $copied"
+		if [ -z "$best" ] || [ "$copied" -lt "$best" ]; then
+			best=$copied of=$policy
+		fi
+	done
+	placed "$W/requests" perfect
+	all+=" perfect $copied"
+	placed "$W/requests" adaptive
+	note "$load on $fs:$all adaptive $copied"
+	figure "$load on $fs: blocks copied, to those of $of" "$copied" "$best" \
+		"$(calc "$copied / ($best ? $best : 1)")"
+}
+
+dev=$(make_nullb size=512 zone_size=2) || fail "no drive"
+for f in "$@"; do
+	for s in "${STORES[@]}"; do
+		# shellcheck disable=SC2086	# words are wanted
+		stores "${f#*_}" $s
+	done
+done
+nullb_remove "$dev"
