@@ -4,7 +4,8 @@
 # stores.sh stores_files|stores_pages...: what file systems make of a load without hints, placed by
 # each policy. A store of files (tests/vm/files.py), or a database that overwrites in place
 # (tests/vm/pages.py), runs on each file system; what the device was sent is recorded, and
-# "lifezone sim" places it.
+# "lifezone sim" places it. Which files share a zone is chance, so that it does so in zones of seven
+# capacities, a block apart, and the mean counts.
 
 . tests/bench/lib.sh
 
@@ -14,10 +15,18 @@ REFERENCES="one split dac sepbit midas wla sla"
 
 # placed CSV POLICY: sets $copied
 placed() {
-	# shellcheck disable=SC2046	# words are wanted
-	must lifezone sim --json --skip 0 --fills 1000 --load "trace:$1" --policy "$2" \
-		$(tail -1 "$W/geometry") >"$W/placed"
-	copied=$(jq '.[0].copied_blocks' "$W/placed")
+	local geometry cap more sum=0
+
+	geometry=$(tail -1 "$W/geometry")
+	cap=${geometry#*--zone-cap }
+	cap=${cap%% *}
+	for more in -3 -2 -1 0 1 2 3; do
+		# shellcheck disable=SC2086	# words are wanted
+		must lifezone sim --json --skip 0 --fills 1000 --load "trace:$1" --policy "$2" \
+			$geometry --zone-cap $((cap + more)) >"$W/placed"
+		sum=$((sum + $(jq '.[0].copied_blocks' "$W/placed")))
+	done
+	copied=$((sum / 7))
 }
 
 begins() {
