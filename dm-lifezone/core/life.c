@@ -361,6 +361,21 @@ static bool run_end(struct lz_life *l, u64 lba)
 	return true;
 }
 
+/**
+ * lz_life_gone - has a block been written again, or discarded?
+ * @l: all blocks
+ * @lba: the block
+ * @mark: its mark when it was written
+ *
+ * Return: is its mark another one, and not for having been kept in sight?
+ */
+bool lz_life_gone(const struct lz_life *l, u64 lba, u16 mark)
+{
+	u16 is = READ_ONCE(l->mark[lba]);
+
+	return !is || (is != mark && depths(now(l), is).recent < DEEPEST);
+}
+
 /* Looks again at the run that ended LZ_LIFE_RUNS calls ago; the one that ended since follows it. */
 static void runs_judge(struct lz_life *l)
 {
@@ -373,7 +388,7 @@ static void runs_judge(struct lz_life *l)
 		add(&l->runs, RUN);
 		for (i = 0; i < 2; i++) {
 			fade(&l->gone[i]);
-			if (READ_ONCE(l->mark[i ? r->last : r->first]) != r->marks[i])
+			if (lz_life_gone(l, i ? r->last : r->first, r->marks[i]))
 				add(&l->gone[i], RUN);
 		}
 	}
@@ -657,21 +672,6 @@ bool lz_life_rate(const struct lz_life *l, u64 lba, int *rate)
 }
 
 /**
- * lz_life_gone - has a block been written again, or discarded?
- * @l: all blocks
- * @lba: the block
- * @mark: its mark when it was written
- *
- * Return: is its mark another one, and not for having been kept in sight?
- */
-bool lz_life_gone(const struct lz_life *l, u64 lba, u16 mark)
-{
-	u16 is = READ_ONCE(l->mark[lba]);
-
-	return !is || (is != mark && depths(now(l), is).recent < DEEPEST);
-}
-
-/**
  * lz_life_groups - how many groups there are to be
  * @spare: zones that blocks in use would not fill (zones)
  * @most: zones that may be open (zones)
@@ -725,10 +725,11 @@ u32 lz_life_group(int rate, u32 groups)
  * @n: how many, at least 1
  * @class: lifetime class they come with
  *
- * What has no hint and was not in use is all alike, so that groups would tell it apart by how rates
- * were measured at the time: it goes where all does that has none, if order is worth more.
+ * What has no hint and was not in use is all alike, and groups would tell it apart only by how
+ * rates were measured at the time: it has zones of its own, as all without a hint has where order
+ * wins.
  *
- * Return: a zone class: that of the hint, if there is none or it is worth anything; or a group.
+ * Return: a zone class: that they come with, or a group.
  */
 u8 lz_life_class(const struct lz_life *l, u64 lba, u32 n, u8 class)
 {

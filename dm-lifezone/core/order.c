@@ -90,9 +90,11 @@ void lz_order_judge(struct lz_order *o, const struct lz_life *l)
 		o->apart[i] -= o->apart[i] >> FADE_SHIFT;
 	for (nr = first; nr <= taken; nr++) {
 		struct lz_order_sample *s = &o->sample[nr % LZ_ORDER_SAMPLES];
+		u64 lba = READ_ONCE(s->lba);
 		u32 back = READ_ONCE(s->back);
 
-		if (!gone(o, nr) && lz_life_gone(l, READ_ONCE(s->lba), READ_ONCE(s->mark)))
+		/* Two may have written at a time what a processor of 32 bits writes in halves. */
+		if (!gone(o, nr) && lba < l->blocks && lz_life_gone(l, lba, READ_ONCE(s->mark)))
 			WRITE_ONCE(s->gone, true);
 		if (nr == first || !back || nr - back < first)
 			continue;
@@ -100,7 +102,7 @@ void lz_order_judge(struct lz_order *o, const struct lz_life *l)
 		o->apart[BY_ORDER] += gone(o, nr) != gone(o, nr - 1);
 		o->apart[BY_GROUP] += gone(o, nr) != gone(o, nr - back);
 	}
-	by_order = o->apart[BY_ORDER] + o->pairs / PRIOR;
-	by_group = o->apart[BY_GROUP] + o->pairs / PRIOR;
+	by_order = o->apart[BY_ORDER] + div_u64(o->pairs, PRIOR);
+	by_group = o->apart[BY_GROUP] + div_u64(o->pairs, PRIOR);
 	WRITE_ONCE(o->wins, 20 * by_order < (o->wins ? 21 : 19) * by_group);
 }
