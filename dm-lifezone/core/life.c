@@ -698,10 +698,12 @@ u32 lz_life_groups(u32 spare, u32 most, bool apart)
  * @l: all blocks
  * @spare: as for lz_life_groups()
  * @most: the same
+ *
+ * Where rates tell less than order does, they are not worth the space that groups take.
  */
 void lz_life_regroup(struct lz_life *l, u32 spare, u32 most)
 {
-	WRITE_ONCE(l->groups, lz_life_groups(spare, most, l->apart));
+	WRITE_ONCE(l->groups, lz_life_groups(l->order.wins ? 0 : spare, most, l->apart));
 }
 
 /**

@@ -15,7 +15,7 @@
  * was not in use when it was written is a group by itself, either way.) Of two that go at a time
  * one is seldom gone while the other is not. Where that is seen less by order than by group, by a
  * 20th, all that has no hint goes to one zone, as it comes, until it is seen more by as much. What
- * survives a cleaning is grouped by rate all the same.
+ * survives a cleaning is grouped by rate all the same, but in as few groups as there may be.
  *
  * To compare groupings by how often pairs within them disagree is Rand's principle (W. M. Rand,
  * Objective criteria for the evaluation of clustering methods, 1971); the rest is ours.

@@ -105,9 +105,13 @@ static void order_of_log(struct kunit *test)
 	KUNIT_EXPECT_GE(test, lz_life_class(l, 0, 1, LZ_CLASS_NONE), LZ_CLASS_GROUP);
 	KUNIT_EXPECT_GE(test, lz_life_class(l, 0, 1, LZ_CLASS_META), LZ_CLASS_GROUP);
 	KUNIT_EXPECT_EQ(test, lz_life_class(l, 0, 1, LZ_CLASS_LONG), LZ_CLASS_LONG);
+	lz_life_regroup(l, 64, 14);
+	KUNIT_EXPECT_EQ(test, l->groups, 2u);
 	hot(l, &state, 4 * BLOCKS);
 	KUNIT_EXPECT_FALSE(test, l->order.wins);
 	KUNIT_EXPECT_GE(test, lz_life_class(l, 0, 1, LZ_CLASS_NOT_SET), LZ_CLASS_GROUP);
+	lz_life_regroup(l, 64, 14);
+	KUNIT_EXPECT_EQ(test, l->groups, 8u);
 }
 
 /* Nor is it where rates are all there is, or nothing is. */
