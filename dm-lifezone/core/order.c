@@ -96,7 +96,7 @@ void lz_order_judge(struct lz_order *o, const struct lz_life *l)
 		/* Two may have written at a time what a processor of 32 bits writes in halves. */
 		if (!gone(o, nr) && lba < l->blocks && lz_life_gone(l, lba, READ_ONCE(s->mark)))
 			WRITE_ONCE(s->gone, true);
-		if (nr == first || !back || nr - back < first)
+		if (!back || nr - back < first)
 			continue;
 		o->pairs++;
 		o->apart[BY_ORDER] += gone(o, nr) != gone(o, nr - 1);

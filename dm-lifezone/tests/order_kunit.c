@@ -194,6 +194,18 @@ static void order_pairs(struct kunit *test)
 	o->pairs = 0;
 	lz_order_judge(o, l);
 	KUNIT_EXPECT_EQ(test, o->pairs, LZ_ORDER_SAMPLES - 3ull);
+	/* Nor one that was when it was taken. */
+	for (i = 0; i < LZ_ORDER_SAMPLES - 10; i++)
+		lz_order_take(o, 20, l->mark[20], 3);
+	lz_order_take(o, 20, l->mark[20], 2);
+	o->pairs = 0;
+	lz_order_judge(o, l);
+	KUNIT_EXPECT_EQ(test, o->pairs, LZ_ORDER_SAMPLES - 3ull);
+	for (i = 0; i < 10; i++)
+		lz_order_take(o, 20, l->mark[20], 3);
+	o->pairs = 0;
+	lz_order_judge(o, l);
+	KUNIT_EXPECT_EQ(test, o->pairs, LZ_ORDER_SAMPLES - 3ull);
 }
 
 /* A 20th fewer, and it wins, a 20th more, and it does no longer; few pairs decide nothing. */
