@@ -63,8 +63,7 @@
 
 #define COUNT_ONE	16u	/* @seen and @written */
 #define PRIOR		(200 * COUNT_ONE)	/* what row and column weigh */
-#define FADE_SHIFT	5	/* each time that all is measured anew, by 2^-5, */
-#define PERIOD_SHIFT	6	/* which is 2^6 times for each write of all blocks */
+#define PERIOD_SHIFT	6	/* measured anew 2^6 times for each write of all blocks */
 
 /*
  * Groups divide rates between 2^8.5 times the mean and 2^-2.5 times evenly, the first and
@@ -241,13 +240,6 @@ static int measured_all(const struct lz_life *l, u32 i, u32 end, u32 j, u32 last
 			65536);
 }
 
-static void fade(u64 *cell)
-{
-	u64 n = READ_ONCE(*cell);
-
-	WRITE_ONCE(*cell, n - (n >> FADE_SHIFT));
-}
-
 /*
  * The mean time until a block is written that is written at a rate of @h within the next time
  * constant, and lives @then after it. All in time constants, with 16 bits after the point.
@@ -384,10 +376,10 @@ static void runs_judge(struct lz_life *l)
 	u32 i;
 
 	if (r->known) {
-		fade(&l->runs);
+		lz_life_fade(&l->runs);
 		add(&l->runs, RUN);
 		for (i = 0; i < 2; i++) {
-			fade(&l->gone[i]);
+			lz_life_fade(&l->gone[i]);
 			if (lz_life_gone(l, i ? r->last : r->first, r->marks[i]))
 				add(&l->gone[i], RUN);
 		}
@@ -492,16 +484,16 @@ void lz_life_measure(struct lz_life *l)
 	}
 	for (i = 0; i < LZ_LIFE_BINS; i++) {
 		for (j = 0; j < LZ_LIFE_COLUMNS; j++) {
-			fade(&l->seen[i][j]);
-			fade(&l->written[i][j]);
+			lz_life_fade(&l->seen[i][j]);
+			lz_life_fade(&l->written[i][j]);
 		}
 	}
 	for (j = 0; j < LZ_LIFE_HINTS; j++)
-		fade(&l->beside[j]);
-	fade(&l->alike);
-	fade(&l->fresh);
-	fade(&l->sooner);
-	fade(&l->later);
+		lz_life_fade(&l->beside[j]);
+	lz_life_fade(&l->alike);
+	lz_life_fade(&l->fresh);
+	lz_life_fade(&l->sooner);
+	lz_life_fade(&l->later);
 	/* The mean rate is one write of a block in so many time constants. */
 	mean = (int)lz_log2(l->blocks) - mean - (int)(l->shift << 8);
 	for (j = 0; j < LZ_LIFE_ONCE; j++)

@@ -14,6 +14,7 @@
 #define LZ_LIFE_HINTS	(LZ_LIFE_ONCE - 1)
 #define LZ_LIFE_COLUMNS	(LZ_LIFE_BINS + LZ_LIFE_ONCE)
 #define LZ_LIFE_SUB_SHIFT	3	/* a bin is 2^3 ticks */
+#define LZ_LIFE_FADE_SHIFT	5	/* a count fades by 2^-5 each time */
 #define LZ_LIFE_RUNS	4u	/* wait to be looked at again */
 #define LZ_LIFE_NO_BLOCK	(~0ull)
 
@@ -143,6 +144,14 @@ void lz_life_measure(struct lz_life *l);
 static inline bool lz_life_due(const struct lz_life *l)
 {
 	return (u64)atomic64_read(&l->clock) >= READ_ONCE(l->due);
+}
+
+/* Lets a count fade, each time that all is measured anew. By one at a time. */
+static inline void lz_life_fade(u64 *cell)
+{
+	u64 n = READ_ONCE(*cell);
+
+	WRITE_ONCE(*cell, n - (n >> LZ_LIFE_FADE_SHIFT));
 }
 
 bool lz_life_rate(const struct lz_life *l, u64 lba, int *rate);

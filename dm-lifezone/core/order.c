@@ -24,8 +24,7 @@
  */
 #include "life.h"
 
-#define FADE_SHIFT	5	/* each time, by 2^-5 */
-#define PRIOR		50u	/* of so many pairs one is taken to differ, either way */
+#define PRIOR	50u	/* of so many pairs one is taken to differ, either way */
 
 enum { BY_ORDER, BY_GROUP };
 
@@ -85,9 +84,9 @@ void lz_order_judge(struct lz_order *o, const struct lz_life *l)
 
 	/* The oldest may be about to be the next. */
 	first = taken < LZ_ORDER_SAMPLES ? 1 : taken - LZ_ORDER_SAMPLES + 2;
-	o->pairs -= o->pairs >> FADE_SHIFT;
+	lz_life_fade(&o->pairs);
 	for (i = 0; i < ARRAY_SIZE(o->apart); i++)
-		o->apart[i] -= o->apart[i] >> FADE_SHIFT;
+		lz_life_fade(&o->apart[i]);
 	for (nr = first; nr <= taken; nr++) {
 		struct lz_order_sample *s = &o->sample[nr % LZ_ORDER_SAMPLES];
 		u64 lba = READ_ONCE(s->lba);

@@ -200,7 +200,7 @@ static void infer_order(struct kunit *test)
 	}
 	KUNIT_EXPECT_EQ(test, lz_stat(r->lz, LZ_ST_CLASS_COPIES + LZ_CLASS_NOT_SET), 0ull);
 	KUNIT_EXPECT_GT(test, lz_stat(r->lz, LZ_ST_GC_COPIES), 0ull);
-	ram_write(r, LZ_CLASS_NOT_SET, 0, 1);
+	KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_NOT_SET, 0, 1), 0);
 	KUNIT_EXPECT_EQ(test, zone_of(r, 0)->class, LZ_CLASS_NOT_SET);
 	ram_verify(r);
 	KUNIT_ASSERT_EQ(test, ram_flush(r), 0);

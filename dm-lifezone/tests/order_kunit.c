@@ -208,6 +208,14 @@ static void order_pairs(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, o->pairs, LZ_ORDER_SAMPLES - 3ull);
 }
 
+/* What @n is left of once a 32nd of it has faded. */
+static u64 unfaded(u64 n)
+{
+	u64 was = n * 32 / 31;
+
+	return was + (was - was / 32 < n);
+}
+
 /* A 20th fewer, and it wins, a 20th more, and it does no longer; few pairs decide nothing. */
 static void order_margin(struct kunit *test)
 {
@@ -230,13 +238,9 @@ static void order_margin(struct kunit *test)
 
 	for (i = 0; i < ARRAY_SIZE(m); i++) {
 		for (j = 0; j < 2; j++) {
-			/* A 32nd of it fades. */
-			o->pairs = m[i].pairs * 32 / 31;
-			o->apart[0] = m[i].by_order * 32 / 31;
-			o->apart[1] = m[i].by_group * 32 / 31;
-			o->pairs += o->pairs * 31 / 32 < m[i].pairs;
-			o->apart[0] += o->apart[0] - o->apart[0] / 32 < m[i].by_order;
-			o->apart[1] += o->apart[1] - o->apart[1] / 32 < m[i].by_group;
+			o->pairs = unfaded(m[i].pairs);
+			o->apart[0] = unfaded(m[i].by_order);
+			o->apart[1] = unfaded(m[i].by_group);
 			o->wins = j;
 			lz_order_judge(o, l);
 			KUNIT_EXPECT_EQ(test, o->apart[0], m[i].by_order);

@@ -13,7 +13,7 @@
 STORES=("ext4 80" "xfs 80" "f2fs 80" "btrfs 60")
 REFERENCES="one split dac sepbit midas wla sla"
 
-# placed CSV POLICY: sets $copied
+# placed POLICY: sets $copied
 placed() {
 	local geometry cap more sum=0
 
@@ -22,7 +22,7 @@ placed() {
 	cap=${cap%% *}
 	for more in -3 -2 -1 0 1 2 3; do
 		# shellcheck disable=SC2086	# words are wanted
-		must lifezone sim --json --skip 0 --fills 1000 --load "trace:$1" --policy "$2" \
+		must lifezone sim --json --skip 0 --fills 1000 --load "trace:$W/requests" --policy "$1" \
 			$geometry --zone-cap $((cap + more)) >"$W/placed"
 		sum=$((sum + $(jq '.[0].copied_blocks' "$W/placed")))
 	done
@@ -43,15 +43,15 @@ stores() {
 		store "$dev" "$fs" discard "$percent" "${BENCH_STORES_MB:-1500}" no
 	note "$load on $fs: of the second half $copies copied of $user by the module"
 	for policy in $REFERENCES; do
-		placed "$W/requests" "$policy"
+		placed "$policy"
 		all+=" $policy $copied"
 		if [ -z "$best" ] || [ "$copied" -lt "$best" ]; then
 			best=$copied of=$policy
 		fi
 	done
-	placed "$W/requests" perfect
+	placed perfect
 	all+=" perfect $copied"
-	placed "$W/requests" adaptive
+	placed adaptive
 	note "$load on $fs:$all adaptive $copied"
 	figure "$load on $fs: blocks copied, to those of $of" "$copied" "$best" \
 		"$(calc "$copied / ($best ? $best : 1)")"

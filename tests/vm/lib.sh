@@ -302,7 +302,7 @@ trace_whole() {
 # store DEV FS OPTIONS PERCENT MIB WATCH [LOAD REST]: files.py, or $store_load, on a new file
 # system on DEV, PERCENT of which are files, and then MIB are written; if WATCH is so, with
 # "lifezone trim --watch"; $f2fs_settings, "NAME=VALUE" of F2FS's in sysfs.  $store_begins TOP is
-# called before anything is written to the device, $store_ends TOP when all is.  Leaves $user and
+# called before anything is written to the device, $store_ends when all is.  Leaves $user and
 # $copies, blocks of the second half, and $asked, events in all.
 # shellcheck disable=SC2034	# for the tests
 store() {
@@ -329,7 +329,7 @@ store() {
 	asked=$(lz_sysfs store trims_wanted)
 	[ "$watch" != watch ] || { kill $pid && must wait $pid; }
 	must umount "$MNT"
-	${store_ends:-:} $top
+	${store_ends:-:}
 	must lz_remove store
 }
 
