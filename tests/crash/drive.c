@@ -15,9 +15,7 @@
  * as the block layer's zone write plugs arrange it; everything else in any order.
  * What follows a write with a flush before it has no such order, so none may.
  */
-#include <stdio.h>
-#include <unistd.h>
-#include "drive.h"
+#include "drive_in.h"
 
 struct link {
 	void *next;
@@ -98,7 +96,7 @@ struct drive *drive_new(const struct lz_geometry *g, u64 seed)
 }
 
 /* Blocks of a copy carry the link in front. */
-static u8 *block_get(struct drive *d)
+u8 *drive_block_get(struct drive *d)
 {
 	struct link *l;
 
@@ -110,13 +108,23 @@ static u8 *block_get(struct drive *d)
 	return (u8 *)(l + 1);
 }
 
+void drive_take_back(struct drive *d, const void *own)
+{
+	struct link *l;
+
+	while ((l = d->own) != own) {
+		d->own = l->next;
+		pool_put(&d->free_blocks, l);
+	}
+}
+
 static void block_put(struct drive *d, u8 *data)
 {
 	if (!d->copy)
 		pool_put(&d->free_blocks, data);
 }
 
-static void drop_blocks(struct drive *d, struct drive_zone *z, u32 from)
+void drive_drop_blocks(struct drive *d, struct drive_zone *z, u32 from)
 {
 	u32 i;
 
@@ -133,7 +141,7 @@ static void snap_get(struct drive *d, struct drive_cmd *c)
 {
 	size_t size = d->g.nr_zones * sizeof(*c->snap);
 
-	c->snap = d->copy ? (u64 *)block_get(d) : pool_get(&d->free_snaps, size);
+	c->snap = d->copy ? (u64 *)drive_block_get(d) : pool_get(&d->free_snaps, size);
 }
 
 static void snap_put(struct drive *d, struct drive_cmd *c)
@@ -143,7 +151,7 @@ static void snap_put(struct drive *d, struct drive_cmd *c)
 	c->snap = NULL;
 }
 
-static void forget_cmds(struct drive *d)
+void drive_forget_cmds(struct drive *d)
 {
 	while (d->nr_cmds) {
 		/* Of a copy, commands may still be another's. */
@@ -157,9 +165,9 @@ void drive_free(struct drive *d)
 {
 	u32 i;
 
-	forget_cmds(d);
+	drive_forget_cmds(d);
 	for (i = 0; i < d->g.nr_zones; i++) {
-		drop_blocks(d, &d->z[i], 0);
+		drive_drop_blocks(d, &d->z[i], 0);
 		free(d->z[i].b);
 	}
 	pool_free(&d->own);
@@ -174,15 +182,11 @@ void drive_copy(struct drive *to, const struct drive *from)
 {
 	struct drive_zone *z = to->z;
 	struct drive keep;
-	struct link *l;
 	u32 i;
 
-	forget_cmds(to);
+	drive_forget_cmds(to);
 	keep = *to;
-	while ((l = keep.own)) {
-		keep.own = l->next;
-		pool_put(&keep.free_blocks, l);
-	}
+	drive_take_back(&keep, NULL);
 	if (keep.max_cmds < from->nr_cmds) {
 		keep.max_cmds = from->max_cmds;
 		keep.cmds = realloc(keep.cmds, keep.max_cmds * sizeof(*keep.cmds));
@@ -218,7 +222,7 @@ static bool is_mgmt(u8 op)
 	return op == LZ_OP_RESET || op == LZ_OP_FINISH;
 }
 
-static bool flushes(const struct drive_cmd *c)
+bool drive_flushes(const struct drive_cmd *c)
 {
 	return c->op == LZ_OP_FLUSH || (c->flags & LZ_CMD_PREFLUSH);
 }
@@ -235,7 +239,7 @@ static void put_block(struct drive *d, struct drive_block *b, const u8 *buf)
 		b->tag = head[1];
 		return;
 	}
-	b->data = block_get(d);
+	b->data = drive_block_get(d);
 	memcpy(b->data, buf, LZ_BLOCK_SIZE);
 	/* Metadata carries a checksum in its header. */
 	memcpy(head, buf + 24, 16);
@@ -289,7 +293,7 @@ u64 drive_peek(const struct drive *d, u64 addr)
 	return peek(&d->z[zone], addr % d->g.zone_blocks);
 }
 
-static void get_block(const struct drive *d, u32 zone, u32 off, u8 *buf)
+void drive_get_block(const struct drive *d, u32 zone, u32 off, u8 *buf)
 {
 	const struct drive_zone *z = &d->z[zone];
 
@@ -301,6 +305,33 @@ static void get_block(const struct drive *d, u32 zone, u32 off, u8 *buf)
 		memcpy(buf, z->b[off].data, LZ_BLOCK_SIZE);
 	else
 		get_data(buf, z->b[off].tag);
+}
+
+void drive_fill_rest(struct drive *d, struct drive_block *b, u32 sound, u8 fill)
+{
+	u8 *data;
+	u32 i;
+
+	if (!sound || !b->data) {
+		if (b->data)
+			block_put(d, b->data);
+		b->data = NULL;
+		b->tag = DRIVE_TAG_GARBAGE;
+		return;
+	}
+	/* It may belong to another. */
+	data = drive_block_get(d);
+	memcpy(data, b->data, LZ_BLOCK_SIZE);
+	block_put(d, b->data);
+	b->data = data;
+	for (i = sound * 512; i < LZ_BLOCK_SIZE; i++)
+		data[i] = fill == DRIVE_FILL_GARBAGE ? rnd_u64(&d->rnd) :
+			  fill == DRIVE_FILL_ONES ? 0xff : 0;
+}
+
+void drive_spoil(struct drive *d, struct drive_block *b, u32 sound)
+{
+	drive_fill_rest(d, b, sound, DRIVE_FILL_GARBAGE);
 }
 
 /* --- taking effect -------------------------------------------------------------- */
@@ -319,12 +350,12 @@ void drive_set_cond(struct drive *d, u32 zone, enum lz_zone_cond cond)
 	set_cond(d, &d->z[zone], cond);
 }
 
-static bool may_activate(const struct drive *d)
+bool drive_may_activate(const struct drive *d)
 {
 	return !d->g.max_open || d->active < d->g.max_open;
 }
 
-static void make_durable(struct drive *d, const struct drive_cmd *c)
+void drive_make_durable(struct drive *d, const struct drive_cmd *c)
 {
 	struct drive_zone *z;
 	u32 i;
@@ -343,7 +374,7 @@ static void tell_lost(struct drive *d, const struct drive_zone *z, u32 from)
 			d->lost(d->ctx, z->b[from].tag);
 }
 
-static void write_blocks(struct drive *d, struct drive_zone *z, const struct drive_cmd *c, u32 n)
+void drive_write_blocks(struct drive *d, struct drive_zone *z, const struct drive_cmd *c, u32 n)
 {
 	const u8 *buf = c->buf;
 	u32 i;
@@ -366,9 +397,9 @@ static void write_blocks(struct drive *d, struct drive_zone *z, const struct dri
 		set_cond(d, z, LZ_COND_FULL);
 }
 
-static void reset_zone(struct drive *d, struct drive_zone *z)
+void drive_reset_zone(struct drive *d, struct drive_zone *z)
 {
-	drop_blocks(d, z, 0);
+	drive_drop_blocks(d, z, 0);
 	set_cond(d, z, LZ_COND_EMPTY);
 	z->wp = 0;
 	z->done = 0;
@@ -378,16 +409,14 @@ static void reset_zone(struct drive *d, struct drive_zone *z)
 	z->gen++;
 }
 
-static void fill_rest(struct drive *d, struct drive_block *b, u32 sound, u8 fill);
-
-static void finish_zone(struct drive *d, struct drive_zone *z)
+void drive_finish_zone(struct drive *d, struct drive_zone *z)
 {
 	struct drive_block *last;
 
 	z->fill = rnd_below(&d->rnd, DRIVE_NR_FILLS);
 	if (z->torn) {
 		last = &z->b[z->wp - 1];
-		fill_rest(d, last, z->torn, z->fill);
+		drive_fill_rest(d, last, z->torn, z->fill);
 		if (d->whole && last->data && d->whole(last->data))
 			d->fail(d->ctx, "zone %u: its torn block %u has become whole",
 				(u32)(z - d->z), z->wp - 1);
@@ -409,11 +438,11 @@ static void execute_write(struct drive *d, struct drive_cmd *c)
 	if (z->cond == LZ_COND_FULL || z->wp + c->n > d->g.zone_cap)
 		d->fail(d->ctx, "zone %u: %s of %u blocks at %u is beyond the capacity",
 			c->zone, drive_op_name(c->op), c->n, z->wp);
-	if (z->cond == LZ_COND_EMPTY && !may_activate(d))
+	if (z->cond == LZ_COND_EMPTY && !drive_may_activate(d))
 		d->fail(d->ctx, "zone %u: %s would open it, but %u zones are active already",
 			c->zone, drive_op_name(c->op), d->active);
 	c->off = z->wp;
-	write_blocks(d, z, c, c->n);
+	drive_write_blocks(d, z, c, c->n);
 	if (c->flags & LZ_CMD_FUA)
 		z->durable = z->wp;
 }
@@ -431,7 +460,7 @@ static void execute_read(struct drive *d, struct drive_cmd *c)
 		if (c->tags)
 			c->tags[i] = peek(z, c->off + i);
 		else
-			get_block(d, c->zone, c->off + i, buf + (size_t)i * LZ_BLOCK_SIZE);
+			drive_get_block(d, c->zone, c->off + i, buf + (size_t)i * LZ_BLOCK_SIZE);
 	}
 }
 
@@ -496,7 +525,7 @@ void drive_news(struct drive *d, u32 zone, enum drive_error what)
 	struct drive_zone *z = &d->z[zone];
 
 	if (what == DRIVE_ERR_FULL)
-		finish_zone(d, z);
+		drive_finish_zone(d, z);
 	else if (what == DRIVE_ERR_READONLY)
 		set_cond(d, z, LZ_COND_READONLY);
 	else if (what == DRIVE_ERR_OFFLINE)
@@ -504,11 +533,10 @@ void drive_news(struct drive *d, u32 zone, enum drive_error what)
 	if (what != DRIVE_ERR_RESET)
 		return;
 	tell_lost(d, z, 0);
-	reset_zone(d, z);
+	drive_reset_zone(d, z);
 	z->meddled = true;
 }
 
-static void spoil(struct drive *d, struct drive_block *b, u32 sound);
 static void take_effect(struct drive *d, struct drive_cmd *c, struct drive_zone *z);
 
 /* Some of it is done, or something else. */
@@ -526,7 +554,7 @@ static void half_effect(struct drive *d, struct drive_cmd *c, struct drive_zone 
 	case DRIVE_ERR_RUBBISH:
 		take_effect(d, &half, z);
 		for (i = 0; i < c->n; i++)
-			spoil(d, &z->b[half.off + i], 0);
+			drive_spoil(d, &z->b[half.off + i], 0);
 		break;
 	case DRIVE_ERR_DONE:
 		take_effect(d, &half, z);
@@ -546,8 +574,8 @@ static void execute(struct drive *d, struct drive_cmd *c)
 
 	c->executed = true;
 	c->error = 0;
-	if (flushes(c) && how != DRIVE_ERR_NOTHING)
-		make_durable(d, c);
+	if (drive_flushes(c) && how != DRIVE_ERR_NOTHING)
+		drive_make_durable(d, c);
 	if (how == DRIVE_ERR_RESET && c->op == LZ_OP_APPEND && z->fault != DRIVE_BROKEN &&
 	    z->cond < LZ_COND_READONLY) {
 		drive_news(d, c->zone, how);
@@ -573,10 +601,10 @@ static void take_effect(struct drive *d, struct drive_cmd *c, struct drive_zone 
 		execute_write(d, c);
 		break;
 	case LZ_OP_RESET:
-		reset_zone(d, z);
+		drive_reset_zone(d, z);
 		break;
 	case LZ_OP_FINISH:
-		finish_zone(d, z);
+		drive_finish_zone(d, z);
 		break;
 	}
 }
@@ -674,7 +702,7 @@ void drive_submit(struct drive *d, struct drive_cmd *c)
 	c->snap = NULL;
 	d->cmds[d->nr_cmds++] = c;
 	account(d, c, 1);
-	if (!flushes(c))
+	if (!drive_flushes(c))
 		return;
 	snap_get(d, c);
 	for (i = 0; i < d->g.nr_zones; i++)
@@ -747,531 +775,12 @@ bool drive_finish_now(struct drive *d, struct drive_cmd *c)
 	return true;
 }
 
-/* --- power cuts ------------------------------------------------------------------ */
-
-/* A command in flight when power fails takes effect wholly, in part or not at all. */
-static void cut_cmd(struct drive *d, struct drive_cmd *c)
-{
-	struct drive_zone *z = c->op == LZ_OP_FLUSH ? NULL : &d->z[c->zone];
-	u32 n, how = rnd_below(&d->rnd, 3);
-
-	if (c->executed || c->op == LZ_OP_READ || !how)
-		return;
-	if (z && (z->cond == LZ_COND_OFFLINE || z->cond == LZ_COND_READONLY || z->fault))
-		return;
-	if (flushes(c))
-		make_durable(d, c);
-	switch (c->op) {
-	case LZ_OP_RESET:
-		reset_zone(d, z);
-		return;
-	case LZ_OP_FINISH:
-		finish_zone(d, z);
-		return;
-	case LZ_OP_FLUSH:
-		return;
-	}
-	n = how == 1 ? rnd_below(&d->rnd, c->n) : c->n;
-	if (!n || z->stopped || z->cond == LZ_COND_FULL || z->wp + n > d->g.zone_cap)
-		return;
-	if (c->op == LZ_OP_WRITE && c->off != z->wp)
-		return;
-	if (z->cond == LZ_COND_EMPTY && !may_activate(d))
-		return;
-	write_blocks(d, z, c, n);
-	z->stopped = n < c->n;
-}
-
-enum cut_how {
-	CUT_KEEP_ALL,		/* the cache survives */
-	CUT_LOSE_ALL,		/* all of it is lost */
-	CUT_KEEP_OR_LOSE,	/* all or nothing, each zone for itself */
-	CUT_ANYWHERE,		/* any length, each zone for itself */
-	CUT_LOSE_ONE,		/* one zone loses all, the others keep all */
-	CUT_KEEP_ONE,		/* one zone keeps all, the others lose all */
-	CUT_NR,
-};
-
-static u32 cut_length(struct drive *d, u32 how, bool chosen, u32 lo, u32 hi)
-{
-	switch (how) {
-	case CUT_KEEP_ALL:
-		return hi;
-	case CUT_LOSE_ALL:
-		return lo;
-	case CUT_KEEP_OR_LOSE:
-		return rnd_below(&d->rnd, 2) ? lo : hi;
-	case CUT_LOSE_ONE:
-		return chosen ? lo : hi;
-	case CUT_KEEP_ONE:
-		return chosen ? hi : lo;
-	}
-	return rnd_range(&d->rnd, lo, hi);
-}
-
-/* The first @sound sectors of a block are left of it, and the others read as @fill. */
-static void fill_rest(struct drive *d, struct drive_block *b, u32 sound, u8 fill)
-{
-	u8 *data;
-	u32 i;
-
-	if (!sound || !b->data) {
-		if (b->data)
-			block_put(d, b->data);
-		b->data = NULL;
-		b->tag = DRIVE_TAG_GARBAGE;
-		return;
-	}
-	/* It may belong to another. */
-	data = block_get(d);
-	memcpy(data, b->data, LZ_BLOCK_SIZE);
-	block_put(d, b->data);
-	b->data = data;
-	for (i = sound * 512; i < LZ_BLOCK_SIZE; i++)
-		data[i] = fill == DRIVE_FILL_GARBAGE ? rnd_u64(&d->rnd) :
-			  fill == DRIVE_FILL_ONES ? 0xff : 0;
-}
-
-static void spoil(struct drive *d, struct drive_block *b, u32 sound)
-{
-	fill_rest(d, b, sound, DRIVE_FILL_GARBAGE);
-}
-
-/* The write pointer is within the last block; what is beyond it was never written. */
-static void tear(struct drive *d, struct drive_zone *z, u32 off, u32 sound)
-{
-	fill_rest(d, &z->b[off], sound, DRIVE_FILL_ONES);
-	z->torn = sound;
-}
-
-/* Metadata that lies elsewhere; NULL: none was found. */
-static const struct drive_block *other_block(struct drive *d, const struct drive_block *b)
-{
-	u32 tries;
-
-	for (tries = 0; tries < 64; tries++) {
-		struct drive_zone *z = &d->z[rnd_below(&d->rnd, d->g.nr_zones)];
-		struct drive_block *o = &z->b[rnd_below(&d->rnd, d->g.zone_cap)];
-
-		if (o < z->b + z->data && o->data && o != b)
-			return o;
-	}
-	return NULL;
-}
-
-/* A bit of a block, or all of it, is no longer what it was, or another lies in its place. */
-static void rot(struct drive *d, struct drive_block *b)
-{
-	const struct drive_block *other = rnd_below(&d->rnd, 3) ? NULL : other_block(d, b);
-	u32 at = rnd_below(&d->rnd, LZ_BLOCK_SIZE);
-
-	if (other || rnd_below(&d->rnd, 2) || !b->data) {
-		spoil(d, b, 0);
-		if (other) {
-			b->data = block_get(d);
-			memcpy(b->data, other->data, LZ_BLOCK_SIZE);
-			b->tag = other->tag;
-		}
-		return;
-	}
-	spoil(d, b, LZ_BLOCK_SIZE / 512);
-	b->data[at] ^= 1u << rnd_below(&d->rnd, 8);
-}
-
-static void cut_holes(struct drive *d, struct drive_zone *z)
-{
-	u32 share = rnd_range(&d->rnd, 1, 1000), i;
-
-	for (i = z->durable; i < z->data; i++)
-		if (rnd_permille(&d->rnd, share))
-			spoil(d, &z->b[i], rnd_below(&d->rnd, 8));
-}
-
-static void cut_zone(struct drive *d, struct drive_zone *z, u32 how, bool chosen)
-{
-	u32 keep = z->data;
-
-	if (z->durable < z->data && z->cond <= LZ_COND_FULL) {
-		if (d->loss == DRIVE_HOLES && rnd_below(&d->rnd, 2))
-			cut_holes(d, z);
-		else
-			keep = cut_length(d, how, chosen, z->durable, z->data);
-	}
-	if (z->cond == LZ_COND_OPEN) {
-		if (d->loss == DRIVE_TEARS && keep < z->data && rnd_below(&d->rnd, 2))
-			tear(d, z, keep++, rnd_range(&d->rnd, 1, 7));
-		drop_blocks(d, z, keep);
-		z->wp = keep;
-		if (!keep)
-			set_cond(d, z, LZ_COND_EMPTY);
-		else if (d->full_permille && rnd_permille(&d->rnd, d->full_permille))
-			finish_zone(d, z);
-	} else if (z->cond == LZ_COND_FULL && keep < z->data) {
-		/*
-		 * It may come back open only within the drive's resources, and
-		 * not after a finish; otherwise it is full and what was lost
-		 * reads as anything.
-		 */
-		bool finished = z->data < d->g.zone_cap;
-
-		drop_blocks(d, z, keep);
-		if (finished) {
-			z->fill = rnd_below(&d->rnd, DRIVE_NR_FILLS);
-		} else if (keep && may_activate(d) && rnd_below(&d->rnd, 2)) {
-			z->wp = keep;
-			set_cond(d, z, LZ_COND_OPEN);
-		} else if (!keep && rnd_below(&d->rnd, 2)) {
-			z->wp = 0;
-			set_cond(d, z, LZ_COND_EMPTY);
-		} else {
-			z->fill = rnd_below(&d->rnd, DRIVE_NR_FILLS);
-		}
-	} else {
-		drop_blocks(d, z, keep);
-	}
-	z->durable = z->data;
-}
-
-bool drive_is_volatile(const struct drive *d)
-{
-	u32 i;
-
-	for (i = 0; i < d->g.nr_zones; i++)
-		if (d->z[i].durable < d->z[i].data)
-			return true;
-	return false;
-}
-
-static void none_in_flight(struct drive_zone *z)
-{
-	z->reads = 0;
-	z->writes = 0;
-	z->appends = 0;
-	z->resets = 0;
-	z->finishes = 0;
-}
-
-void drive_cut(struct drive *d, bool power)
-{
-	u32 how = rnd_below(&d->rnd, CUT_NR);
-	u32 chosen = rnd_below(&d->rnd, d->g.nr_zones);
-	u32 i, j, volatile_zones = 0;
-
-	for (i = 0; i < d->g.nr_zones; i++)
-		d->z[i].stopped = false;
-	for (i = d->nr_cmds; i > 1; i--) {
-		j = rnd_below(&d->rnd, i);
-		swap(d->cmds[i - 1], d->cmds[j]);
-	}
-	for (i = 0; i < d->nr_cmds; i++)
-		cut_cmd(d, d->cmds[i]);
-	forget_cmds(d);
-
-	/* The chosen one is better one with something to lose. */
-	for (i = 0; i < d->g.nr_zones; i++)
-		if (d->z[i].durable < d->z[i].data && !rnd_below(&d->rnd, ++volatile_zones))
-			chosen = i;
-	for (i = 0; i < d->g.nr_zones; i++) {
-		if (power)
-			cut_zone(d, &d->z[i], how, i == chosen);
-		d->z[i].done = d->z[i].data;
-		if (power && d->z[i].fault == DRIVE_BROKEN)
-			d->z[i].fault = DRIVE_SOUND;
-		none_in_flight(&d->z[i]);
-	}
-}
-
-static bool is_rubbish(const struct drive_left *left, u32 off)
-{
-	return off < 32 && left->rubbish >> off & 1;
-}
-
-/* The tag of a block as a cut leaves it. */
-static u64 left_tag(const struct drive_zone *z, u32 off, const struct drive_left *left)
-{
-	const struct drive_block *b = &z->b[off];
-
-	if (is_rubbish(left, off))
-		return DRIVE_TAG_GARBAGE;
-	if (!left->sound || off != z->data - 1)
-		return b->tag;
-	return b->data ? rnd_mix(b->tag + left->sound) : DRIVE_TAG_GARBAGE;
-}
-
-void drive_execute_part(struct drive *d, const struct drive_cmd *c, u32 n)
-{
-	struct drive_zone *z = &d->z[c->zone];
-
-	if (flushes(c))
-		make_durable(d, c);
-	write_blocks(d, z, c, n);
-	if (c->flags & LZ_CMD_FUA)
-		z->durable = z->data;
-}
-
-/* A zone as a cut leaves it; its blocks are those that it holds now. */
-static struct drive_zone zone_left(const struct drive *d, u32 zone, const struct drive_left *left)
-{
-	struct drive_zone z = d->z[zone];
-
-	if (left->reset) {
-		z.wp = 0;
-		z.data = 0;
-		z.cond = LZ_COND_EMPTY;
-		z.torn = 0;
-	} else if (left->finish) {
-		z.wp = d->g.zone_cap;
-		z.data = left->keep;
-		z.cond = LZ_COND_FULL;
-		z.torn = 0;
-	} else if (left->keep < z.data) {
-		/* A zone that was finished stays full. */
-		if (z.cond != LZ_COND_FULL || z.data == d->g.zone_cap) {
-			z.wp = left->keep;
-			z.cond = z.wp ? LZ_COND_OPEN : LZ_COND_EMPTY;
-		}
-		z.data = left->keep;
-	}
-	if (left->torn) {
-		z.torn = left->sound;
-		z.cond = LZ_COND_OPEN;
-	}
-	if (left->cond)
-		z.cond = left->cond;
-	z.durable = z.data;
-	z.done = z.data;
-	z.fill = DRIVE_FILL_GARBAGE;
-	return z;
-}
-
-void drive_cut_exact(struct drive *d, const struct drive_left *left)
-{
-	struct drive_zone z;
-	u32 i, j;
-
-	forget_cmds(d);
-	for (i = 0; i < d->g.nr_zones; i++) {
-		z = zone_left(d, i, &left[i]);
-		drop_blocks(d, &d->z[i], z.data);
-		set_cond(d, &d->z[i], z.cond);
-		for (j = 0; j < z.data; j++)
-			if (is_rubbish(&left[i], j))
-				spoil(d, &z.b[j], 0);
-		if (left[i].sound) {
-			/* The same rubbish each time. */
-			rnd_seed(&d->rnd, i, z.data);
-			fill_rest(d, &z.b[z.data - 1], left[i].sound,
-				  left[i].torn ? DRIVE_FILL_ONES : DRIVE_FILL_GARBAGE);
-			z.b[z.data - 1].tag = left_tag(&z, z.data - 1, &left[i]);
-		}
-		none_in_flight(&z);
-		if (z.fault == DRIVE_BROKEN)
-			z.fault = DRIVE_SOUND;
-		d->z[i] = z;
-	}
-}
-
-struct saved {
-	u32 active;
-	u32 nr_cmds;
-	u64 seq;
-	void *own;
-	struct rnd rnd;
-	struct drive_cmd *cmds[64];
-};
-
-size_t drive_state_size(const struct drive *d)
-{
-	return sizeof(struct saved) + d->g.nr_zones *
-		(sizeof(struct drive_zone) + d->g.zone_cap * sizeof(struct drive_block));
-}
-
-void drive_save(const struct drive *d, void *buf)
-{
-	struct drive_zone *z = (void *)((struct saved *)buf + 1);
-	struct drive_block *b = (void *)(z + d->g.nr_zones);
-	struct saved *s = buf;
-	u32 i;
-
-	if (!d->copy || d->nr_cmds > ARRAY_SIZE(s->cmds))
-		abort();
-	memset(s, 0, sizeof(*s));
-	s->active = d->active;
-	s->nr_cmds = d->nr_cmds;
-	s->seq = d->seq;
-	s->own = d->own;
-	s->rnd = d->rnd;
-	memcpy(s->cmds, d->cmds, d->nr_cmds * sizeof(*d->cmds));
-	memcpy(z, d->z, d->g.nr_zones * sizeof(*z));
-	for (i = 0; i < d->g.nr_zones; i++, b += d->g.zone_cap)
-		memcpy(b, d->z[i].b, d->g.zone_cap * sizeof(*b));
-}
-
-void drive_restore(struct drive *d, const void *buf)
-{
-	const struct drive_zone *z = (void *)((const struct saved *)buf + 1);
-	const struct drive_block *b = (void *)(z + d->g.nr_zones);
-	const struct saved *s = buf;
-	struct link *l;
-	u32 i;
-
-	while ((l = d->own) != s->own) {
-		d->own = l->next;
-		pool_put(&d->free_blocks, l);
-	}
-	d->active = s->active;
-	d->nr_cmds = s->nr_cmds;
-	d->seq = s->seq;
-	d->rnd = s->rnd;
-	memcpy(d->cmds, s->cmds, s->nr_cmds * sizeof(*d->cmds));
-	memcpy(d->z, z, d->g.nr_zones * sizeof(*z));
-	for (i = 0; i < d->g.nr_zones; i++, b += d->g.zone_cap)
-		memcpy(d->z[i].b, b, d->g.zone_cap * sizeof(*b));
-}
-
-static u64 zone_hash(const struct drive_zone *z, u32 zone, const struct drive_left *left)
-{
-	u64 head = rnd_mix(((u64)z->wp << 32 | z->data << 16 | z->durable << 8 | z->done) +
-			   ((u64)zone << 48 | z->torn << 8 | z->fault << 5 | z->cond << 1));
-	u64 h = head;
-	u32 j;
-
-	/* Of each block by itself: they need not wait for one another. */
-	for (j = 0; j < z->data; j++)
-		h += rnd_mix(head + left_tag(z, j, left) + ((u64)j << 40));
-	return h;
-}
-
-u64 drive_left_hash(const struct drive *d, u32 zone, const struct drive_left *left)
-{
-	struct drive_zone z = zone_left(d, zone, left);
-
-	return zone_hash(&z, zone, left);
-}
-
-u64 drive_hash(const struct drive *d)
-{
-	static const struct drive_left all;
-	u64 h = 0;
-	u32 i;
-
-	for (i = 0; i < d->g.nr_zones; i++)
-		h += zone_hash(&d->z[i], i, &all);
-	return h;
-}
-
-static const struct lz_hdr *header(const struct drive_zone *z, u32 off, u16 type)
-{
-	const struct lz_hdr *h = off < z->data ? (const void *)z->b[off].data : NULL;
-
-	return h && le16_to_cpu(h->type) == type ? h : NULL;
-}
-
-/* The same, and it is whole. */
-static const void *whole(const struct drive *d, u32 zone, u32 off, u16 type)
-{
-	const struct lz_hdr *h = header(&d->z[zone], off, type);
-	struct lz_want w = {
-		.type = type, .addr = (u64)zone * d->g.zone_blocks + off, .index = ~0ull,
-	};
-
-	return h && lz_valid(h, &w, NULL, 0) ? h : NULL;
-}
-
-void drive_rot(struct drive *d)
-{
-	u32 zone = rnd_below(&d->rnd, 2);
-	struct drive_zone *z = &d->z[zone];
-	const struct lz_hdr *a, *b;
-
-	if (rnd_below(&d->rnd, 2)) {
-		if (whole(d, zone, 0, LZ_BT_SUPER) && whole(d, zone, 1, LZ_BT_SUPER))
-			rot(d, &z->b[rnd_below(&d->rnd, 2)]);
-		return;
-	}
-	if (z->data < 3)
-		return;
-	a = whole(d, zone, z->data - 2, LZ_BT_ROOT);
-	b = whole(d, zone, z->data - 1, LZ_BT_ROOT);
-	if (a && b && a->seq == b->seq)
-		rot(d, &z->b[z->data - 1 - rnd_below(&d->rnd, 2)]);
-}
-
-/* A commit ends at @off in @zone. */
-static const struct lz_journal *commit_end(const struct drive *d, u32 zone, u32 off)
-{
-	const struct lz_journal *j = whole(d, zone, off, LZ_BT_JOURNAL);
-
-	return j && !j->more && le32_to_cpu(j->next_zone) == ~0u ? j : NULL;
-}
-
-/*
- * Would it have to be noticed if a block were not what it was? Of the journal,
- * and of what lies in its midst, only where a later commit has ended: the last
- * one could as well have been cut short.
- */
-static bool is_missed(const struct drive *d, u32 zone, u32 off)
-{
-	const struct drive_zone *z = &d->z[zone];
-	const struct lz_hdr *h = (const void *)z->b[off].data, *next = NULL;
-
-	if (header(z, off, LZ_BT_SUMMARY))
-		return true;
-	if (header(z, off, LZ_BT_JOURNAL))
-		next = h;
-	else if (!header(z, off, LZ_BT_NODE) && !header(z, off, LZ_BT_ZNODE))
-		return false;
-	for (off++; off < z->data; off++) {
-		const struct lz_journal *end = commit_end(d, zone, off);
-
-		if (!next)
-			next = header(z, off, LZ_BT_JOURNAL);
-		if (end && end->h.epoch == next->epoch &&
-		    le64_to_cpu(end->first) > le64_to_cpu(next->seq))
-			return true;
-	}
-	return !next;
-}
-
-bool drive_damage(struct drive *d)
-{
-	u32 zone, off, tries;
-
-	for (tries = 0; tries < 64; tries++) {
-		zone = rnd_below(&d->rnd, d->g.nr_zones);
-		if (!d->z[zone].data)
-			continue;
-		off = rnd_below(&d->rnd, d->z[zone].data);
-		if (!is_missed(d, zone, off))
-			continue;
-		rot(d, &d->z[zone].b[off]);
-		return true;
-	}
-	return false;
-}
-
-void drive_scribble(struct drive *d, u32 zone, u32 n)
-{
-	struct drive_zone *z = &d->z[zone];
-	u64 buf[LZ_BLOCK_SIZE / 8];
-	struct drive_cmd c = { .op = LZ_OP_WRITE, .buf = buf };
-	u32 i;
-
-	while (n--) {
-		for (i = 0; i < ARRAY_SIZE(buf); i++)
-			buf[i] = rnd_u64(&d->rnd);
-		write_blocks(d, z, &c, 1);
-	}
-	z->done = z->wp;
-	z->durable = z->wp;
-}
-
 void drive_erase(struct drive *d)
 {
 	u32 i;
 
 	for (i = 0; i < d->g.nr_zones; i++) {
-		reset_zone(d, &d->z[i]);
+		drive_reset_zone(d, &d->z[i]);
 		d->z[i].fault = DRIVE_SOUND;
 	}
 }
@@ -1286,49 +795,4 @@ void drive_report(const struct drive *d, struct lz_zone_report *r)
 		r[i].cond = d->z[i].cond;
 		r[i].torn = d->z[i].torn;
 	}
-}
-
-static bool export_zone(const struct drive *d, u32 zone, FILE *f)
-{
-	u8 buf[LZ_BLOCK_SIZE];
-	u32 off;
-
-	if (fseek(f, (long)zone * d->g.zone_blocks * LZ_BLOCK_SIZE, SEEK_SET))
-		return false;
-	for (off = 0; off < d->z[zone].wp; off++) {
-		memset(buf, 0, sizeof(buf));
-		get_block(d, zone, off, buf);
-		if (!fwrite(buf, sizeof(buf), 1, f))
-			return false;
-	}
-	return true;
-}
-
-bool drive_export(const struct drive *d, const char *path)
-{
-	char sidecar[4096];
-	FILE *f, *g;
-	bool ok;
-	u32 i;
-
-	snprintf(sidecar, sizeof(sidecar), "%s.zones", path);
-	f = fopen(path, "w");
-	g = fopen(sidecar, "w");
-	ok = f && g && !ftruncate(fileno(f), (off_t)d->g.nr_zones * d->g.zone_blocks *
-				  LZ_BLOCK_SIZE);
-	for (i = 0; ok && i < d->g.nr_zones; i++)
-		ok = export_zone(d, i, f);
-	if (ok)
-		fprintf(g, "lifezone-image zone_blocks %u zone_cap %u max_open %u\n",
-			d->g.zone_blocks, d->g.zone_cap, d->g.max_open);
-	for (i = 0; ok && i < d->g.nr_zones; i++)
-		if (d->z[i].cond != LZ_COND_EMPTY)
-			fprintf(g, "%u %u %u%s\n", i, d->z[i].wp, d->z[i].cond,
-				d->z[i].torn ? " 1" : "");
-	ok = ok && !ferror(g);
-	if (f && fclose(f))
-		ok = false;
-	if (g && fclose(g))
-		ok = false;
-	return ok;
 }
