@@ -189,7 +189,7 @@ static int adopt_data(struct lz *lz, struct lz_load *l, u32 zone)
 		return 0;
 	}
 	if (rep->cond == LZ_COND_EMPTY ||
-	    (z->need > rep->wp && (rep->cond == LZ_COND_OPEN || rep->torn))) {
+	    (rep->cond == LZ_COND_OPEN && z->need > rep->wp)) {
 		lz_say(lz, 'e',
 		       "zone %u: %d blocks in use, but its write pointer is %u, not past %u: was it reset by someone else?",
 		       zone, atomic_read(&z->valid), rep->wp, z->need);

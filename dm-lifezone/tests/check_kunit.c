@@ -199,16 +199,28 @@ static void check_unnamed(struct kunit *test)
 {
 	struct ram *r = test->priv;
 	struct lz_summary *s;
+	u64 a, b;
 	u32 zone;
 
-	s = some_summary(r, 1, &zone);
+	s = some_summary(r, 2, &zone);
+	a = le64_to_cpu(s->e[0]);
+	b = le64_to_cpu(s->e[1]);
 	s->e[0] = s->e[1];
 	reseal(r, &s->h);
-	expect(r, "neither a summary nor the journal names");
-	/* Nor if it is named where nothing can be. */
-	s->e[0] = cpu_to_le64(lz_sum_pack(r->g.zone_cap, lz_sum_lba(le64_to_cpu(s->e[0]))));
+	expect(r, ": 1 blocks in use that neither a summary nor the journal names");
+	/* Nor if it is named where nothing can be, */
+	s->e[0] = cpu_to_le64(lz_sum_pack(r->g.zone_cap, lz_sum_lba(a)));
 	reseal(r, &s->h);
-	expect(r, "neither a summary nor the journal names");
+	expect(r, ": 1 blocks in use that neither a summary nor the journal names");
+	/* or as what the device has not, */
+	s->e[0] = cpu_to_le64(lz_sum_pack(lz_sum_offset(a), r->si.logical_blocks));
+	reseal(r, &s->h);
+	expect(r, ": 1 blocks in use that neither a summary nor the journal names");
+	/* or two are as each other. */
+	s->e[0] = cpu_to_le64(lz_sum_pack(lz_sum_offset(a), lz_sum_lba(b)));
+	s->e[1] = cpu_to_le64(lz_sum_pack(lz_sum_offset(b), lz_sum_lba(a)));
+	reseal(r, &s->h);
+	expect(r, ": 2 blocks in use that neither a summary nor the journal names");
 }
 
 static void check_damaged_summary(struct kunit *test)

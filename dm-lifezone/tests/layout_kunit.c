@@ -103,7 +103,7 @@ static void layout_refused(struct kunit *test)
 	char why[160];
 	u32 i;
 
-	for (i = 0; i < 8; i++) {
+	for (i = 0; i < 9; i++) {
 		g = usual;
 		switch (i) {
 		case 0:
@@ -129,6 +129,10 @@ static void layout_refused(struct kunit *test)
 			break;
 		case 7:
 			g.nr_zones = 1u << 29;
+			break;
+		case 8:
+			g.zone_blocks = 4;
+			g.zone_cap = 4;
 			break;
 		}
 		KUNIT_EXPECT_EQ_MSG(test, layout(g, &si, why, sizeof(why)), -EINVAL, "(%u)", i);

@@ -159,16 +159,21 @@ static void relocate_on_request(struct kunit *test)
 }
 
 /* Five zones, every other block of them gone, and all of it settled. */
-static struct ram *holes(struct kunit *test)
+static struct ram *holes_of(struct kunit *test, u8 class)
 {
 	struct ram *r = by_hints(test);
 	u32 i;
 
-	KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_LONG, 0, 5 * r->g.zone_cap), 0);
+	KUNIT_ASSERT_EQ(test, ram_write(r, class, 0, 5 * r->g.zone_cap), 0);
 	for (i = 0; i < 5 * r->g.zone_cap; i += 2)
 		KUNIT_ASSERT_EQ(test, ram_discard(r, i, 1), 0);
 	KUNIT_ASSERT_EQ(test, ram_checkpoint(r), 0);
 	return r;
+}
+
+static struct ram *holes(struct kunit *test)
+{
+	return holes_of(test, LZ_CLASS_LONG);
 }
 
 /* No zone takes what GC moves: it gives up, and nothing of it is lost. */
@@ -263,17 +268,22 @@ static void make_odd(struct ram *r, u32 zone, struct lz_summary *s)
 {
 	s->e[0] = cpu_to_le64(lz_sum_pack(0, r->si.logical_blocks));
 	s->e[1] = cpu_to_le64(lz_sum_pack(r->g.zone_cap, 0));
+	s->e[3] = cpu_to_le64(lz_sum_pack(3, LZ_ADDR_MASK - 1));
 	s->prev = cpu_to_le32(r->lz->zone[zone].head);
 	/* Summaries of nothing, that fill a zone up, have room for it. */
-	s->h.count = cpu_to_le32(max(le32_to_cpu(s->h.count), 2u));
+	s->h.count = cpu_to_le32(max(le32_to_cpu(s->h.count), 4u));
 }
 
 static void relocate_odd_summary(struct kunit *test)
 {
-	struct ram *r = holes(test);
+	/* What is of no block sorts with this class. */
+	struct ram *r = holes_of(test, LZ_CLASS_NOT_SET);
 	u32 i;
 
 	change_summaries(r, make_odd);
+	/* Leaves of what is named are read ahead; of that block there is none. */
+	KUNIT_ASSERT_EQ(test, ram_checkpoint(r), 0);
+	ram_forget_leaves(r);
 	for (i = 0; i < 20; i++) {
 		lz_request_gc(r->lz, 3);
 		ram_elapse(r, 2000);
