@@ -271,6 +271,39 @@ static void set_policy(struct ram *r, u8 policy)
 	r->o.policy = policy;
 }
 
+/* What GC moves and nothing is known of stays where it is, if that is still used. */
+static void infer_moved(struct kunit *test)
+{
+	struct ram *r = device(test, LZ_POLICY_ADAPTIVE, 14);
+	u32 last = LZ_CLASS_GROUP + r->lz->life->groups - 1;
+	struct lz_zone z = { .class = LZ_CLASS_LONG };
+
+	KUNIT_EXPECT_EQ(test, (u32)lz_infer_moved(r->lz, &z, 0), (u32)LZ_CLASS_LONG);
+	z.class = LZ_CLASS_GROUP + 1;
+	KUNIT_EXPECT_EQ(test, (u32)lz_infer_moved(r->lz, &z, 0), (u32)LZ_CLASS_GROUP + 1);
+	KUNIT_ASSERT_GT(test, last, (u32)LZ_CLASS_GROUP + 1);
+	WRITE_ONCE(r->lz->life->groups, 2);
+	z.class = last;
+	KUNIT_EXPECT_EQ(test, (u32)lz_infer_moved(r->lz, &z, 0), (u32)LZ_CLASS_GROUP + 1);
+	set_policy(r, LZ_POLICY_SLA);
+	KUNIT_EXPECT_EQ(test, (u32)lz_infer_moved(r->lz, &z, 0), (u32)LZ_CLASS_NOT_SET);
+	z.class = LZ_CLASS_GROUP;
+	KUNIT_EXPECT_EQ(test, (u32)lz_infer_moved(r->lz, &z, 0), (u32)LZ_CLASS_NOT_SET);
+	z.class = LZ_CLASS_META;
+	KUNIT_EXPECT_EQ(test, (u32)lz_infer_moved(r->lz, &z, 0), (u32)LZ_CLASS_META);
+}
+
+/* Who only reads needs no marks, whatever the policy. */
+static void infer_read_only(struct kunit *test)
+{
+	struct ram *r = device(test, LZ_POLICY_SLA, 8);
+
+	ram_stop(r);
+	KUNIT_ASSERT_EQ(test, ram_load(r, LZ_LOAD_RO), 0);
+	set_policy(r, LZ_POLICY_ADAPTIVE);
+	KUNIT_EXPECT_PTR_EQ(test, r->lz->life, NULL);
+}
+
 /* Asked for in use, and given up again: the groups go as GC comes by. */
 static void infer_live(struct kunit *test)
 {
@@ -437,6 +470,8 @@ static struct kunit_case infer_cases[] = {
 	KUNIT_CASE(infer_order),
 	KUNIT_CASE(infer_requests),
 	KUNIT_CASE(infer_reload),
+	KUNIT_CASE(infer_moved),
+	KUNIT_CASE(infer_read_only),
 	KUNIT_CASE(infer_live),
 	KUNIT_CASE(infer_alone),
 	KUNIT_CASE(infer_alone_emptied),

@@ -61,6 +61,7 @@ static void pace_early(struct kunit *test)
 	in.free_zones = 12;
 	KUNIT_EXPECT_FALSE(test, lz_pace_gc_early(&in));
 	KUNIT_EXPECT_EQ(test, lz_pace_ahead(4, 15), 0u);
+	KUNIT_EXPECT_EQ(test, lz_pace_ahead(4, 16), 1u);
 	KUNIT_EXPECT_EQ(test, lz_pace_ahead(4, 47), 2u);
 	KUNIT_EXPECT_EQ(test, lz_pace_ahead(4, 1000), 4u);
 }

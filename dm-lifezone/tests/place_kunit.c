@@ -69,6 +69,8 @@ static const struct row rows[] = {
 	{ "zenfs: greater, by two", ZENFS, USER, PERS, NEVER, 'S', OPEN, "L", USE, 0 },
 	{ "zenfs: greater, by three", ZENFS, USER, PERS, NEVER, 'S', OPEN, "E", USE, 0 },
 	{ "zenfs: closest greater", ZENFS, USER, PERS, NEVER, 'S', OPEN, "E L M", USE, 2 },
+	{ "zenfs: greater by two before by three", ZENFS, USER, PERS, NEVER, 'S', OPEN,
+	  "E L", USE, 1 },
 	{ "zenfs: closest greater of two", ZENFS, USER, PERS, NEVER, 'M', OPEN, "E L", USE, 1 },
 	{ "zenfs: greater before equal", ZENFS, USER, PERS, NEVER, 'M', OPEN, "M E", USE, 1 },
 	{ "zenfs: equal is not greater: new", ZENFS, USER, PERS, NEVER, 'M', OPEN, "M", NEW, 0 },
@@ -82,6 +84,7 @@ static const struct row rows[] = {
 	{ "zenfs gc: equal when no larger", ZENFS, GC, PERS, NEVER, 'M', OPEN, "S M", USE, 1 },
 	{ "zenfs gc: larger before equal", ZENFS, GC, PERS, NEVER, 'M', OPEN, "M E", USE, 1 },
 	{ "zenfs gc: larger, closest", ZENFS, GC, PERS, NEVER, 'S', OPEN, "S E L M", USE, 3 },
+	{ "zenfs gc: by two before by three", ZENFS, GC, PERS, NEVER, 'S', OPEN, "E L", USE, 1 },
 	{ "zenfs gc: EXTREME has only equal", ZENFS, GC, PERS, NEVER, 'E', OPEN, "L E", USE, 1 },
 	{ "zenfs gc: else new", ZENFS, GC, PERS, NEVER, 'L', OPEN, "S M", NEW, 0 },
 	{ "zenfs gc: shares with user data", ZENFS, GC, PERS, NEVER, 'M', OPEN, "Lg5 L", USE, 0 },
@@ -111,6 +114,7 @@ static const struct row rows[] = {
 	  "S M L", NEW, 0 },
 	{ "wla: equal without room, greater", WLA, USER, PERS, NEVER, 'M', OPEN, "M0 L", USE, 1 },
 	{ "wla: no open zone: new", WLA, USER, PERS, NEVER, 'M', OPEN, "", NEW, 0 },
+	{ "wla: of two alike the first", WLA, USER, PERS, NEVER, 'M', OPEN, "M M", USE, 0 },
 	{ "wla: nearly full first", WLA, USER, PERS, NEVER, 'M', OPEN, "M9 M3 M7", USE, 1 },
 
 	/* --- A, sla: "zone lifetime = data lifetime; otherwise a new zone" --- */
@@ -175,6 +179,17 @@ static const struct row rows[] = {
 	{ "initial gc: any class, no order", SLA, GC, INIT, NEVER, '-', OPEN, "- Fg", USE, 1 },
 	{ "initial gc: one stream, fill the first", WLA, GC, INIT, NEVER, 'M', OPEN,
 	  "Mg9 Eg2", USE, 1 },
+	{ "initial gc: fill the first, not the next longer", WLA, GC, INIT, NEVER, 'S', OPEN,
+	  "Mg9 Sg2", USE, 1 },
+	{ "initial gc: nor what lives much longer", WLA, GC, INIT, NEVER, 'S', OPEN,
+	  "Lg9 Sg2", USE, 1 },
+	{ "initial gc: nor EXTREME", WLA, GC, INIT, NEVER, 'S', OPEN, "Eg9 Sg2", USE, 1 },
+	{ "initial gc: nor shorter", WLA, GC, INIT, NEVER, 'M', OPEN, "Sg9 Mg2", USE, 1 },
+	{ "initial gc: nor its own", WLA, GC, INIT, NEVER, '-', OPEN, "-g9 Sg2", USE, 1 },
+	{ "initial gc: the next longer", WLA, GC, INIT, NEVER, 'S', OPEN, "Mg", USE, 0 },
+	{ "initial gc: much longer", WLA, GC, INIT, NEVER, 'S', OPEN, "Lg", USE, 0 },
+	{ "initial gc: EXTREME", WLA, GC, INIT, NEVER, 'S', OPEN, "Eg", USE, 0 },
+	{ "initial gc: its own", WLA, GC, INIT, NEVER, '-', OPEN, "-g", USE, 0 },
 	{ "initial gc: not to user zones: new", WLA, GC, INIT, NEVER, 'M', OPEN, "M L", NEW, 0 },
 	{ "initial gc: user zone by fallback", WLA, GC, INIT, NEVER, 'M', SPENT, "L M", FALL, 1 },
 	{ "initial gc: user zone by fallback, zenfs", ZENFS, GC, INIT, NEVER, 'M', SPENT,
@@ -419,13 +434,16 @@ static const char * const nearest[] = {
 	"abcdefghijk", "fedcba", "fghijk", "kjihgfedcba", "aSFM-LE", "kEL-MFS", "gM-LES",
 };
 
-static unsigned int taken(u8 data, u8 first, u8 second)
+/* @gc: both are GC's, and nobody's but by fallback. */
+static unsigned int taken(u8 data, u8 first, u8 second, bool gc)
 {
 	struct lz_place_zone z[] = {
-		{ .class = first, .room = 100 }, { .class = second, .room = 100 },
+		{ .class = first, .gc = gc, .room = 100 },
+		{ .class = second, .gc = gc, .room = 100 },
 	};
 	struct lz_place_in in = {
-		.policy = SLA, .class = data, .budget_spent = true, .zones = z, .n = 2,
+		.policy = SLA, .isolation = gc ? INIT : PERS, .class = data,
+		.budget_spent = true, .zones = z, .n = 2,
 	};
 	struct lz_place_out out;
 
@@ -436,21 +454,109 @@ static unsigned int taken(u8 data, u8 first, u8 second)
 static void place_nearest(struct kunit *test)
 {
 	unsigned int i, near, far;
+	const char *s;
 
-	for (i = 0; i < ARRAY_SIZE(nearest); i++) {
-		const char *s = nearest[i];
-		u8 data = class_of(s[0]);
+	for (i = 0; i < 2 * ARRAY_SIZE(nearest); i++) {
+		bool gc = i % 2;
 
+		s = nearest[i / 2];
 		for (far = 1; s[far]; far++) {
 			for (near = 0; near < far; near++) {
+				u8 data = class_of(s[0]);
 				u8 a = class_of(s[near]), b = class_of(s[far]);
 
-				KUNIT_EXPECT_EQ_MSG(test, taken(data, a, b), 0u, "(%c: %c, %c)",
-						    s[0], s[near], s[far]);
-				KUNIT_EXPECT_EQ_MSG(test, taken(data, b, a), 1u, "(%c: %c, %c)",
-						    s[0], s[near], s[far]);
+				/* What is GC's has a hint, or a group, but seldom either. */
+				if (gc && min(a, b) < LZ_CLASS_GROUP && max(a, b) >= LZ_CLASS_GROUP)
+					continue;
+				KUNIT_EXPECT_EQ_MSG(test, taken(data, a, b, gc), 0u,
+						    "(%c: %c, %c)", s[0], s[near], s[far]);
+				KUNIT_EXPECT_EQ_MSG(test, taken(data, b, a, gc), 1u,
+						    "(%c: %c, %c)", s[0], s[near], s[far]);
 			}
 		}
+	}
+}
+
+/*
+ * What it costs to share the first zone with data, in quarters of a copy, and to fill the second,
+ * which nothing comes to any more.
+ */
+static const struct {
+	char data;
+	char shared;
+	u8 costs;
+	char idle;
+	u8 filled;
+} mixes[] = {
+	{ 'M', 'L', 1, 'S', 4 }, { 'M', 'E', 2, 'S', 4 }, { 'M', '-', 3, 'S', 4 },
+	{ 'S', 'M', 1, '-', 3 }, { 'S', 'L', 2, '-', 3 }, { 'S', 'E', 2, '-', 3 },
+	{ 'L', 'M', 4, 'F', 3 }, { 'E', 'L', 4, 'M', 6 }, { 'E', 'M', 6, 'S', 8 },
+	{ '-', 'M', 3, 'S', 3 }, { 'N', 'F', 3, 'S', 3 },
+	{ 'c', 'd', 1, 'k', 2 }, { 'c', 'e', 2, 'k', 2 }, { 'c', 'f', 2, 'k', 2 },
+	{ 'g', 'f', 1, 'S', 3 }, { 'g', 'e', 2, 'S', 3 }, { 'g', 'd', 3, 'S', 3 },
+	{ 'g', 'c', 4, 'S', 3 }, { 'g', 'b', 4, 'S', 3 },
+	/* With a hint or without: no order between them. */
+	{ 'g', 'M', 3, 'S', 3 }, { 'M', 'g', 3, 'S', 4 },
+};
+
+/* Sharing for as long as the zone has been idle is dearer than to fill it, by a hair. */
+static void place_worth(struct kunit *test)
+{
+	static const struct lz_cost fill = { .copy = 4, .pad = 1000 };
+	/* A block has a copy less to go; what is left of the zone is finished at once. */
+	static const struct lz_cost pad = { .copy = 4, .pad = 3, .finish = 500 };
+	struct lz_place_zone z[3] = {};
+	struct lz_place_in in = {
+		.policy = SLA, .finish = COST, .budget_spent = true, .zones = z,
+	};
+	struct lz_place_out out;
+	unsigned int i, first;
+	u64 age;
+
+	for (i = 0; i < 2 * ARRAY_SIZE(mixes); i++) {
+		struct lz_place_zone *idle = &z[i % 2], *shared = &z[!(i % 2)];
+
+		in.cost = &fill;
+		in.n = 2;
+		in.class = class_of(mixes[i / 2].data);
+		*shared = (struct lz_place_zone){
+			.class = class_of(mixes[i / 2].shared), .room = 1000,
+		};
+		*idle = (struct lz_place_zone){ .class = class_of(mixes[i / 2].idle), .room = 100 };
+		/* It is shared among two. */
+		age = mixes[i / 2].filled * 100 / mixes[i / 2].costs;
+		idle->age = 2 * age;
+		lz_place(&in, &out);
+		KUNIT_EXPECT_EQ_MSG(test, out.idx, (unsigned int)(shared - z), "(%u)", i / 2);
+		idle->age = 2 * age + 2;
+		lz_place(&in, &out);
+		KUNIT_EXPECT_EQ_MSG(test, out.idx, (unsigned int)(idle - z), "(%u)", i / 2);
+		KUNIT_EXPECT_EQ_MSG(test, (int)out.verdict, USE, "(%u)", i / 2);
+		KUNIT_EXPECT_TRUE_MSG(test, out.fallback, "(%u)", i / 2);
+	}
+
+	/* E in S: eight quarters a block to fill it, seven to be rid of it. */
+	in.cost = &pad;
+	in.class = class_of('E');
+	z[0] = (struct lz_place_zone){ .class = class_of('L'), .room = 1000 };
+	z[1] = (struct lz_place_zone){ .class = class_of('S'), .room = 500, .age = OLD };
+	lz_place(&in, &out);
+	KUNIT_EXPECT_EQ(test, (int)out.verdict, USE);
+	KUNIT_EXPECT_EQ(test, out.idx, 1u);
+	z[1].room = 501;
+	lz_place(&in, &out);
+	KUNIT_EXPECT_EQ(test, (int)out.verdict, FIN);
+	KUNIT_EXPECT_FALSE(test, out.fallback);
+	KUNIT_EXPECT_EQ(test, out.idx, 1u);
+
+	/* Of two alike the first; of others the one that gains more. */
+	in.n = 3;
+	z[2] = z[1];
+	for (first = 0; first < 3; first++) {
+		z[1].age = OLD + 3 * (first == 2);
+		z[2].age = OLD + 3 * (first == 1);
+		lz_place(&in, &out);
+		KUNIT_EXPECT_EQ_MSG(test, out.idx, first == 1 ? 2u : 1u, "(%u)", first);
 	}
 }
 
@@ -663,6 +769,7 @@ static void place_pictures(struct kunit *test)
 static struct kunit_case place_cases[] = {
 	KUNIT_CASE(place_rules),
 	KUNIT_CASE(place_nearest),
+	KUNIT_CASE(place_worth),
 	KUNIT_CASE(place_pictures),
 	KUNIT_CASE(place_every_input),
 	KUNIT_CASE(place_least_budget),

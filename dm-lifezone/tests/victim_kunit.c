@@ -67,6 +67,23 @@ static void victim_age_rate(struct kunit *test)
 				lz_victim_age_rate(2 * age + 1, 1 << 20));
 }
 
+static u64 mdc(u32 valid, int rate)
+{
+	return lz_victim_score(LZ_VICTIM_MDC, valid, CAP, 0, rate);
+}
+
+/* (1 - u)^2 / (u f), as a logarithm in 256ths; nothing valid counts like one block. */
+static void victim_mdc_formula(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, mdc(CAP / 2, 0) - mdc(CAP / 2, 300), 300ull);
+	/* u from a half to three quarters: a quarter, by one and a half. */
+	KUNIT_EXPECT_GE(test, mdc(CAP / 2, 0) - mdc(CAP / 4 * 3, 0), 2 * 256ull + 149 - 3);
+	KUNIT_EXPECT_LE(test, mdc(CAP / 2, 0) - mdc(CAP / 4 * 3, 0), 2 * 256ull + 149 + 3);
+	KUNIT_EXPECT_GE(test, mdc(0, 0), mdc(1, 0));
+	KUNIT_EXPECT_LE(test, mdc(0, 0), mdc(1, 0) + 2);
+	KUNIT_EXPECT_GE(test, mdc(1, 0), mdc(2, 0) + 256);
+}
+
 static void victim_greedy_fewest_valid(struct kunit *test)
 {
 	u32 v;
@@ -103,6 +120,8 @@ static void victim_cost_benefit_formula(struct kunit *test)
 	/* An old zone nearly full goes before a young one half empty; greedy differs. */
 	KUNIT_EXPECT_GT(test, cb(3686, CAP, 1000000), cb(2048, CAP, 10000));
 	KUNIT_EXPECT_LT(test, greedy(3686, CAP, 1000000), greedy(2048, CAP, 10000));
+	/* One valid block is half of two. */
+	KUNIT_EXPECT_GT(test, cb(1, CAP, 1000), 2 * cb(2, CAP, 1000));
 	/* The share counts, not the size of the zone. */
 	KUNIT_EXPECT_EQ(test, cb(1024, CAP, 777), cb(2048, 2 * CAP, 777));
 }
@@ -139,6 +158,7 @@ static struct kunit_case victim_cases[] = {
 	KUNIT_CASE(victim_zero_iff_full),
 	KUNIT_CASE(victim_auto),
 	KUNIT_CASE(victim_age_rate),
+	KUNIT_CASE(victim_mdc_formula),
 	KUNIT_CASE(victim_greedy_fewest_valid),
 	KUNIT_CASE(victim_cost_benefit_grows),
 	KUNIT_CASE(victim_cost_benefit_formula),
