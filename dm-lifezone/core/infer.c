@@ -116,10 +116,12 @@ bool lz_infer_alone(struct lz *lz)
 /* lz_infer_zone_rate - the rate at which blocks of @z, last written @age ago, are written. */
 int lz_infer_zone_rate(struct lz *lz, const struct lz_zone *z, u64 age)
 {
+	int by_age = lz_victim_age_rate(age, lz->si.logical_blocks);
 	struct lz_life *l = marks(lz);
 
-	return l && z->rated ? lz_life_zone_rate(l, &z->mean, atomic_read(&z->valid)) :
-		lz_victim_age_rate(age, lz->si.logical_blocks);
+	if (!l || !z->rated)
+		return by_age;
+	return lz_victim_rate(lz_life_zone_rate(l, &z->mean, atomic_read(&z->valid)), by_age);
 }
 
 /* lz_infer_step - measure rates anew, if that is due. Machine. */

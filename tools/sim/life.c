@@ -144,8 +144,10 @@ void sim_life_discarded(struct sim *s, u32 lba, u32 n)
 
 int sim_life_zone_rate(struct sim *s, u32 zone)
 {
+	int by_age = lz_victim_age_rate(sim_clock(s) - s->z[zone].written, s->setup.blocks);
 	struct sim_life *a = s->life;
 
-	return a && a->rated[zone] ? lz_life_zone_rate(&a->l, &a->mean[zone], s->z[zone].valid) :
-		lz_victim_age_rate(sim_clock(s) - s->z[zone].written, s->setup.blocks);
+	if (!a || !a->rated[zone])
+		return by_age;
+	return lz_victim_rate(lz_life_zone_rate(&a->l, &a->mean[zone], s->z[zone].valid), by_age);
 }
