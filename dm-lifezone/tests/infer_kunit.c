@@ -279,8 +279,8 @@ static void infer_moved(struct kunit *test)
 	struct lz_zone z = { .class = LZ_CLASS_LONG };
 
 	KUNIT_EXPECT_EQ(test, (u32)lz_infer_moved(r->lz, &z, 0), (u32)LZ_CLASS_LONG);
-	z.class = LZ_CLASS_GROUP + 1;
-	KUNIT_EXPECT_EQ(test, (u32)lz_infer_moved(r->lz, &z, 0), (u32)LZ_CLASS_GROUP + 1);
+	for (z.class = LZ_CLASS_GROUP; z.class <= last; z.class++)
+		KUNIT_EXPECT_EQ(test, lz_infer_moved(r->lz, &z, 0), z.class);
 	KUNIT_ASSERT_GT(test, last, (u32)LZ_CLASS_GROUP + 1);
 	WRITE_ONCE(r->lz->life->groups, 2);
 	z.class = last;
@@ -291,6 +291,26 @@ static void infer_moved(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, (u32)lz_infer_moved(r->lz, &z, 0), (u32)LZ_CLASS_NOT_SET);
 	z.class = LZ_CLASS_META;
 	KUNIT_EXPECT_EQ(test, (u32)lz_infer_moved(r->lz, &z, 0), (u32)LZ_CLASS_META);
+}
+
+/* Nothing is kept of what was in a zone that others adopt, as it is empty. */
+static void infer_adopted(struct kunit *test)
+{
+	struct ram *r = device(test, LZ_POLICY_ADAPTIVE, 14);
+	struct lz_zone *z;
+	struct lz_options o;
+
+	lz_get_options(r->lz, &o);
+	o.reset = LZ_RESET_ADAPTIVE;
+	lz_set_options(r->lz, &o);
+	KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_EXTREME, 0, 4), 0);
+	z = zone_of(r, 0);
+	KUNIT_EXPECT_EQ(test, z->open->life.n, 4u);
+	KUNIT_ASSERT_EQ(test, ram_discard(r, 0, 4), 0);
+	KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_LONG, 8, 1), 0);
+	KUNIT_EXPECT_PTR_EQ(test, zone_of(r, 8), z);
+	KUNIT_EXPECT_EQ(test, z->class, LZ_CLASS_LONG);
+	KUNIT_EXPECT_EQ(test, z->open->life.n, 1u);
 }
 
 /* Who only reads needs no marks, whatever the policy. */
@@ -473,6 +493,7 @@ static struct kunit_case infer_cases[] = {
 	KUNIT_CASE(infer_requests),
 	KUNIT_CASE(infer_reload),
 	KUNIT_CASE(infer_moved),
+	KUNIT_CASE(infer_adopted),
 	KUNIT_CASE(infer_read_only),
 	KUNIT_CASE(infer_live),
 	KUNIT_CASE(infer_alone),

@@ -215,7 +215,7 @@ static void memory_options(struct kunit *test)
 {
 	struct ram *r = ram_device(test, 40, 8);
 	struct lz_options o;
-	char why[80];
+	char why[80], want[80];
 	u32 n;
 
 	ram_cut(r);
@@ -223,11 +223,13 @@ static void memory_options(struct kunit *test)
 	ram_again(r);
 	o = r->o;
 	o.policy = LZ_POLICY_ADAPTIVE;
+	snprintf(want, sizeof(want), "policy=adaptive: no memory for %llu bytes",
+		 (unsigned long long)(2 * r->si.logical_blocks));
 	for (n = 0; n < 2; n++) {
 		arm(n, false);
 		KUNIT_EXPECT_EQ(test, lz_prepare_options(r->lz, &o, why, sizeof(why)), -ENOMEM);
 		KUNIT_EXPECT_TRUE(test, disarm());
-		KUNIT_EXPECT_TRUE(test, !strncmp(why, "policy=adaptive: no memory for ", 31));
+		KUNIT_EXPECT_STREQ(test, why, want);
 		KUNIT_EXPECT_FALSE(test, r->lz->life);
 	}
 	o.policy = LZ_POLICY_SLA;
