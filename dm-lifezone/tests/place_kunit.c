@@ -84,7 +84,7 @@ static const struct row rows[] = {
 	{ "zenfs gc: equal when no larger", ZENFS, GC, PERS, NEVER, 'M', OPEN, "S M", USE, 1 },
 	{ "zenfs gc: larger before equal", ZENFS, GC, PERS, NEVER, 'M', OPEN, "M E", USE, 1 },
 	{ "zenfs gc: larger, closest", ZENFS, GC, PERS, NEVER, 'S', OPEN, "S E L M", USE, 3 },
-	{ "zenfs gc: larger by three before equal", ZENFS, GC, PERS, NEVER, 'S', OPEN, "S E", USE, 1 },
+	{ "zenfs gc: by three before equal", ZENFS, GC, PERS, NEVER, 'S', OPEN, "S E", USE, 1 },
 	{ "zenfs gc: by two before by three", ZENFS, GC, PERS, NEVER, 'S', OPEN, "E L", USE, 1 },
 	{ "zenfs gc: EXTREME has only equal", ZENFS, GC, PERS, NEVER, 'E', OPEN, "L E", USE, 1 },
 	{ "zenfs gc: else new", ZENFS, GC, PERS, NEVER, 'L', OPEN, "S M", NEW, 0 },
