@@ -121,7 +121,7 @@ int lz_infer_zone_rate(struct lz *lz, const struct lz_zone *z, u64 age)
 
 	if (!l || !z->rated)
 		return by_age;
-	return lz_victim_rate(lz_life_zone_rate(l, &z->mean, atomic_read(&z->valid)), by_age);
+	return lz_life_zone_rate(l, &z->mean, atomic_read(&z->valid), by_age);
 }
 
 /* lz_infer_step - measure rates anew, if that is due. Machine. */

@@ -829,20 +829,33 @@ static int sinks(const struct lz_life_mean *mean, u32 valid)
 	return (sunk[i] * (16 - part) + sunk[i + 1] * part) * mean->spread / (16 * 256);
 }
 
+/*
+ * What is measured of all blocks with the same marks tells no two zones apart that were written
+ * alike; how long what is left has lived does, a little: three parts of the one, one of the other.
+ */
+static int aged(int measured, int by_age)
+{
+	return (3 * measured + by_age) / 4;
+}
+
 /**
  * lz_life_zone_rate - how often a block of a zone is likely to be written
  * @l: all blocks
  * @mean: of all blocks written to the zone
  * @valid: how many are left
+ * @by_age: what the age of the zone says, as of lz_victim_age_rate()
  *
  * Of blocks that are written again and again those that are written most often are gone first, as
- * if the logarithms of their rates were normally distributed. Others all go at some age.
+ * if the logarithms of their rates were normally distributed. Others all go at some age: where a
+ * hint tells it, and order tells no more than rates do, an older zone is no better for that.
  *
  * Return: as lz_life_rate(), for a block with the mean marks of what is left, now.
  */
-int lz_life_zone_rate(const struct lz_life *l, const struct lz_life_mean *mean, u32 valid)
+int lz_life_zone_rate(const struct lz_life *l, const struct lz_life_mean *mean, u32 valid,
+		      int by_age)
 {
 	int most = (LZ_LIFE_BINS - 1) * SUB - 1, plain = 256, sum = 0, rate, a, b, i, j, k, fi, fj;
+	bool hints = READ_ONCE(l->trusted) && !READ_ONCE(l->order.wins);
 	struct ticks t = now(l);
 	const s16 *r, *next;
 
@@ -856,13 +869,13 @@ int lz_life_zone_rate(const struct lz_life *l, const struct lz_life_mean *mean, 
 	r = l->rate[i];
 	next = l->rate[i + 1];
 	for (k = 0; k < (int)LZ_LIFE_ONCE; k++) {
-		sum += ((SUB - fi) * l->rest[i][k] + fi * l->rest[i + 1][k]) / SUB *
-			mean->once[k];
+		rate = ((SUB - fi) * l->rest[i][k] + fi * l->rest[i + 1][k]) / SUB;
+		sum += (k && hints ? rate : aged(rate, by_age)) * mean->once[k];
 		plain -= mean->once[k];
 	}
 	rate = ((SUB - fi) * ((SUB - fj) * r[j] + fj * r[j + 1]) +
 		fi * ((SUB - fj) * next[j] + fj * next[j + 1])) / (SUB * SUB) - sinks(mean, valid);
-	return (sum + rate * plain) / 256;
+	return (sum + aged(rate, by_age) * plain) / 256;
 }
 
 /* What times @a is 1 modulo @m, to which it is prime; by Euclid. */

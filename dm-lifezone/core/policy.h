@@ -224,8 +224,6 @@ enum lz_victim lz_victim_rule(const struct lz_options *o);
 u64 lz_victim_score(enum lz_victim how, u32 valid, u32 cap, u64 age, int rate);
 /* A rate to go by, relative to @blocks, where all that is known is the age. */
 int lz_victim_age_rate(u64 age, u64 blocks);
-/* And where one was measured, too. */
-int lz_victim_rate(int measured, int by_age);
 
 /* Log2 of @v, which is not 0, in 256ths; the square root, rounded down. */
 u32 lz_log2(u64 v);

@@ -105,21 +105,6 @@ int lz_victim_age_rate(u64 age, u64 blocks)
 	return (int)lz_log2(blocks) - (int)lz_log2(age + 1);
 }
 
-/**
- * lz_victim_rate - the rate to go by where one was measured
- * @measured: as of lz_life_zone_rate()
- * @by_age: as of lz_victim_age_rate()
- *
- * What is measured of many zones together tells no two apart whose blocks were written alike; how
- * long what is left in a zone has lived does. It is a guess, so three parts to one.
- *
- * Return: as lz_life_rate().
- */
-int lz_victim_rate(int measured, int by_age)
-{
-	return (3 * measured + by_age) / 4;
-}
-
 /* (1 - u)^2 / (u f), as a logarithm. */
 static u64 lz_mdc(u32 valid, u32 cap, int rate)
 {

@@ -391,7 +391,17 @@ static void infer_discarded_unasked(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, lz_life_rate(r->lz->life, lba, &rate), lba < 10 || lba >= 30);
 }
 
-/* A zone goes by what is left in it, one nothing is known of by its age. */
+/* What it changes that as many blocks were written since as there are, in 16ths of their log2. */
+static int by_age(struct ram *r, const struct lz_zone *z)
+{
+	u64 n = r->si.logical_blocks;
+	int by = lz_infer_zone_rate(r->lz, z, 0) - lz_infer_zone_rate(r->lz, z, n - 1);
+	int log = lz_log2(n);
+
+	return (16 * by + log / 2) / log;
+}
+
+/* A zone goes by what is left in it, and by its age; one nothing is known of by that alone. */
 static void infer_zone_rates(struct kunit *test)
 {
 	struct ram *r = device(test, LZ_POLICY_ADAPTIVE, 8);
@@ -404,10 +414,18 @@ static void infer_zone_rates(struct kunit *test)
 	for (z = zone_of(r, 1); z->state != LZ_ZS_FULL; z = zone_of(r, 21))
 		overwrite(r, &state, LZ_CLASS_NOT_SET, 1);
 	KUNIT_EXPECT_TRUE(test, z->rated);
-	/* The age of the zone is a quarter of it. */
-	rate = lz_infer_zone_rate(r->lz, z, 0) -
-	       lz_infer_zone_rate(r->lz, z, r->si.logical_blocks - 1);
-	KUNIT_EXPECT_LE(test, abs(4 * rate - (int)lz_log2(r->si.logical_blocks)), 4);
+	/* The age is a quarter of it; of what has a hint only where that tells nothing. */
+	KUNIT_EXPECT_EQ(test, by_age(r, z), 4);
+	z->mean.once[0] = 64;
+	z->mean.once[1] = 128;
+	KUNIT_EXPECT_TRUE(test, r->lz->life->trusted);
+	KUNIT_EXPECT_EQ(test, by_age(r, z), 2);
+	r->lz->life->order.wins = true;
+	KUNIT_EXPECT_EQ(test, by_age(r, z), 4);
+	r->lz->life->order.wins = false;
+	r->lz->life->trusted = false;
+	KUNIT_EXPECT_EQ(test, by_age(r, z), 4);
+	z->mean.once[1] = 0;
 	/* As if half of its blocks were written again and again, some more often than others. */
 	z->mean.once[0] = 128;
 	z->mean.spread = 4 * 256;

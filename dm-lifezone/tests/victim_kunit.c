@@ -84,15 +84,6 @@ static void victim_mdc_formula(struct kunit *test)
 	KUNIT_EXPECT_GE(test, mdc(1, 0), mdc(2, 0) + 256);
 }
 
-/* What is measured weighs three times what the age says. */
-static void victim_rate(struct kunit *test)
-{
-	KUNIT_EXPECT_EQ(test, lz_victim_rate(400, 400), 400);
-	KUNIT_EXPECT_EQ(test, lz_victim_rate(400, 0), 300);
-	KUNIT_EXPECT_EQ(test, lz_victim_rate(0, 400), 100);
-	KUNIT_EXPECT_EQ(test, lz_victim_rate(-400, 400), -200);
-}
-
 static void victim_greedy_fewest_valid(struct kunit *test)
 {
 	u32 v;
@@ -167,7 +158,6 @@ static struct kunit_case victim_cases[] = {
 	KUNIT_CASE(victim_zero_iff_full),
 	KUNIT_CASE(victim_auto),
 	KUNIT_CASE(victim_age_rate),
-	KUNIT_CASE(victim_rate),
 	KUNIT_CASE(victim_mdc_formula),
 	KUNIT_CASE(victim_greedy_fewest_valid),
 	KUNIT_CASE(victim_cost_benefit_grows),

@@ -149,5 +149,5 @@ int sim_life_zone_rate(struct sim *s, u32 zone)
 
 	if (!a || !a->rated[zone])
 		return by_age;
-	return lz_victim_rate(lz_life_zone_rate(&a->l, &a->mean[zone], s->z[zone].valid), by_age);
+	return lz_life_zone_rate(&a->l, &a->mean[zone], s->z[zone].valid, by_age);
 }
