@@ -222,7 +222,7 @@ enum lz_victim lz_victim_rule(const struct lz_options *o);
  * clock now less that of the zone's last write (blocks); @rate: for MDC, see there.
  */
 u64 lz_victim_score(enum lz_victim how, u32 valid, u32 cap, u64 age, int rate);
-/* A rate to go by, relative to @blocks, where all that is known is the age. */
+/* What the age of a zone says of the rate of its blocks, relative to @blocks. */
 int lz_victim_age_rate(u64 age, u64 blocks);
 
 /* Log2 of @v, which is not 0, in 256ths; the square root, rounded down. */

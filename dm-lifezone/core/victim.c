@@ -92,7 +92,7 @@ enum lz_victim lz_victim_rule(const struct lz_options *o)
 }
 
 /**
- * lz_victim_age_rate - a rate to go by where none was measured
+ * lz_victim_age_rate - what the age of a zone says of the rate of its blocks
  * @age: blocks written to the device since the zone was last written
  * @blocks: logical blocks of the device
  *

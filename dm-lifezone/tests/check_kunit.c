@@ -194,6 +194,17 @@ static struct lz_summary *some_summary(struct ram *r, u32 least, u32 *zone)
 	return s;
 }
 
+/* @s has been changed; so many blocks of its zone are named by none. */
+static void expect_unnamed(struct ram *r, struct lz_summary *s, u32 n)
+{
+	char what[80];
+
+	scnprintf(what, sizeof(what),
+		  ": %u blocks in use that neither a summary nor the journal names", n);
+	reseal(r, &s->h);
+	expect(r, what);
+}
+
 /* A block that no summary names would be lost to GC. */
 static void check_unnamed(struct kunit *test)
 {
@@ -206,21 +217,17 @@ static void check_unnamed(struct kunit *test)
 	a = le64_to_cpu(s->e[0]);
 	b = le64_to_cpu(s->e[1]);
 	s->e[0] = s->e[1];
-	reseal(r, &s->h);
-	expect(r, ": 1 blocks in use that neither a summary nor the journal names");
+	expect_unnamed(r, s, 1);
 	/* Nor if it is named where nothing can be, */
 	s->e[0] = cpu_to_le64(lz_sum_pack(r->g.zone_cap, lz_sum_lba(a)));
-	reseal(r, &s->h);
-	expect(r, ": 1 blocks in use that neither a summary nor the journal names");
+	expect_unnamed(r, s, 1);
 	/* or as what the device has not, */
 	s->e[0] = cpu_to_le64(lz_sum_pack(lz_sum_offset(a), r->si.logical_blocks));
-	reseal(r, &s->h);
-	expect(r, ": 1 blocks in use that neither a summary nor the journal names");
+	expect_unnamed(r, s, 1);
 	/* or two are as each other. */
 	s->e[0] = cpu_to_le64(lz_sum_pack(lz_sum_offset(a), lz_sum_lba(b)));
 	s->e[1] = cpu_to_le64(lz_sum_pack(lz_sum_offset(b), lz_sum_lba(a)));
-	reseal(r, &s->h);
-	expect(r, ": 2 blocks in use that neither a summary nor the journal names");
+	expect_unnamed(r, s, 2);
 }
 
 static void check_damaged_summary(struct kunit *test)

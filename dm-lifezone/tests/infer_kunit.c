@@ -278,19 +278,19 @@ static void infer_moved(struct kunit *test)
 	u32 last = LZ_CLASS_GROUP + r->lz->life->groups - 1;
 	struct lz_zone z = { .class = LZ_CLASS_LONG };
 
-	KUNIT_EXPECT_EQ(test, (u32)lz_infer_moved(r->lz, &z, 0), (u32)LZ_CLASS_LONG);
+	KUNIT_EXPECT_EQ(test, lz_infer_moved(r->lz, &z, 0), LZ_CLASS_LONG);
 	for (z.class = LZ_CLASS_GROUP; z.class <= last; z.class++)
 		KUNIT_EXPECT_EQ(test, lz_infer_moved(r->lz, &z, 0), z.class);
-	KUNIT_ASSERT_GT(test, last, (u32)LZ_CLASS_GROUP + 1);
+	KUNIT_ASSERT_GT(test, last, LZ_CLASS_GROUP + 1);
 	WRITE_ONCE(r->lz->life->groups, 2);
 	z.class = last;
-	KUNIT_EXPECT_EQ(test, (u32)lz_infer_moved(r->lz, &z, 0), (u32)LZ_CLASS_GROUP + 1);
+	KUNIT_EXPECT_EQ(test, lz_infer_moved(r->lz, &z, 0), LZ_CLASS_GROUP + 1);
 	set_policy(r, LZ_POLICY_SLA);
-	KUNIT_EXPECT_EQ(test, (u32)lz_infer_moved(r->lz, &z, 0), (u32)LZ_CLASS_NOT_SET);
+	KUNIT_EXPECT_EQ(test, lz_infer_moved(r->lz, &z, 0), LZ_CLASS_NOT_SET);
 	z.class = LZ_CLASS_GROUP;
-	KUNIT_EXPECT_EQ(test, (u32)lz_infer_moved(r->lz, &z, 0), (u32)LZ_CLASS_NOT_SET);
+	KUNIT_EXPECT_EQ(test, lz_infer_moved(r->lz, &z, 0), LZ_CLASS_NOT_SET);
 	z.class = LZ_CLASS_META;
-	KUNIT_EXPECT_EQ(test, (u32)lz_infer_moved(r->lz, &z, 0), (u32)LZ_CLASS_META);
+	KUNIT_EXPECT_EQ(test, lz_infer_moved(r->lz, &z, 0), LZ_CLASS_META);
 }
 
 /* Nothing is kept of what was in a zone that others adopt, as it is empty. */
@@ -298,11 +298,9 @@ static void infer_adopted(struct kunit *test)
 {
 	struct ram *r = device(test, LZ_POLICY_ADAPTIVE, 14);
 	struct lz_zone *z;
-	struct lz_options o;
 
-	lz_get_options(r->lz, &o);
-	o.reset = LZ_RESET_ADAPTIVE;
-	lz_set_options(r->lz, &o);
+	r->o.reset = LZ_RESET_ADAPTIVE;
+	lz_set_options(r->lz, &r->o);
 	KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_EXTREME, 0, 4), 0);
 	z = zone_of(r, 0);
 	KUNIT_EXPECT_EQ(test, z->open->life.n, 4u);
