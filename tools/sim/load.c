@@ -95,9 +95,10 @@ const char *const load_docs[] = {
 	"                silent: nothing is discarded; none, files or blocks: its hints left out,",
 	"                or shuffled",
 	"trace:FILE      of blkparse, a log of fio's, or CSV: time,op,offset,length[,hint]",
-	"fill[:M[:BLOCKS[:drawn][:merges=N][:value=N]...]]  such a store filled from nothing: BLOCKS",
-	"                put (half of them), no key twice; drawn: each key one of as many, at random; N",
-	"                merges (1) at a time; values of N bytes (100)",
+	"fill[:M[:BLOCKS[:drawn][:merges=N][:slow=N][:stop=N][:value=N]...]]  such a store filled from",
+	"                nothing: BLOCKS put (half of them), no key twice; drawn: each key one of as many,",
+	"                at random; N merges (1) at a time; one writes an Nth (1) of what others do; puts",
+	"                wait at N files (36) of level 0; values of N bytes (100)",
 	"mix:LOAD+LOAD   loads with as many blocks each, at the same time",
 	"turns:LOAD+LOAD and one after the other, each for one fill of all blocks",
 	NULL
@@ -359,6 +360,19 @@ static bool skip(const char **at, const char *word)
 	return true;
 }
 
+/* What follows @word, if that is there: 0 if it is not from @least to @most. Else @preset. */
+static u32 number_after(const char **at, const char *word, u32 least, u32 most, u32 preset)
+{
+	unsigned long n;
+	char *end;
+
+	if (!skip(at, word))
+		return preset;
+	n = strtoul(*at, &end, 10);
+	*at = end;
+	return n < least || n > most ? 0 : n;
+}
+
 /* "lsm" or "fill" with what may follow. */
 static struct lsm *lsm_named(const char *text, u32 blocks, u64 seed, const char **why)
 {
@@ -367,11 +381,13 @@ static struct lsm *lsm_named(const char *text, u32 blocks, u64 seed, const char 
 		[LSM_BLOCKS] = ":blocks",
 	}, *const allowed[] = {
 		"lsm:2 to lsm:100, :10 to :90 per cent in use, :least, :silent, :none, :files or :blocks",
-		"fill:2 to fill:100, :1 on, :drawn, :merges=1 to 16, :value=1 to 100000, :least, ...",
+		"fill:2 to fill:100, :1 on, :drawn, :merges=1 to 16, :slow=1 to 16, :stop=4 to 1000, "
+			":value=1 to 100000, :least, ...",
 	};
 	bool fill = *text == 'f';
 	struct lsm_setup setup = {
-		.blocks = blocks, .multiplier = 10, .merges = 1, .value = 100, .seed = seed,
+		.blocks = blocks, .multiplier = 10, .merges = 1, .slow = 1, .stop = 36, .value = 100,
+		.seed = seed,
 	};
 	double number = fill ? blocks / 2 : 75;
 	const char *at = text + strlen(fill ? "fill" : "lsm");
@@ -387,9 +403,10 @@ static struct lsm *lsm_named(const char *text, u32 blocks, u64 seed, const char 
 		at = end;
 	}
 	setup.drawn = fill && skip(&at, ":drawn");
-	if (fill && skip(&at, ":merges=")) {
-		setup.merges = min(strtoul(at, &end, 10), LSM_MERGES + 1ul);
-		at = end;
+	if (fill) {
+		setup.merges = number_after(&at, ":merges=", 1, LSM_MERGES, setup.merges);
+		setup.slow = number_after(&at, ":slow=", 1, LSM_SLOW, setup.slow);
+		setup.stop = number_after(&at, ":stop=", 4, 1000, setup.stop);
 	}
 	if (fill && skip(&at, ":value=")) {
 		setup.value = strtod(at, &end);
@@ -398,8 +415,9 @@ static struct lsm *lsm_named(const char *text, u32 blocks, u64 seed, const char 
 	setup.least = skip(&at, ":least");
 	setup.silent = skip(&at, ":silent");
 	*why = allowed[fill];
-	if (!(setup.multiplier >= 2 && setup.multiplier <= 100) || !setup.merges ||
-	    setup.merges > LSM_MERGES || !(setup.value >= 1 && setup.value <= 100000) ||
+	if (!(setup.multiplier >= 2 && setup.multiplier <= 100) ||
+	    !setup.merges || !setup.slow || !setup.stop ||
+	    !(setup.value >= 1 && setup.value <= 100000) ||
 	    !(number >= (fill ? 1 : 10) && number <= (fill ? blocks : 90)))
 		return NULL;
 	setup.live = number / 100;

@@ -18,9 +18,9 @@
  * levels are as large as the last one makes them. One that is filled from nothing has those of
  * RocksDB's defaults, from 256 MiB on, and the last of them takes whatever comes; its entries take
  * what they do there: a memtable of 64 MiB is 53 MiB of db_bench's, 56 in a file, and 63 in the
- * WAL. Unless said
- * otherwise there is one merge at a time then, and puts wait for level 0 alone, so that levels
- * outgrow their targets, as they do until the last block is put, which is the end.
+ * WAL. Unless said otherwise there is one merge at a time then, which writes as fast as others do.
+ * Puts wait for level 0 alone, so that levels outgrow their targets, as they do until the last
+ * block is put, which is the end.
  *
  * Files are given their blocks by next fit, in one piece where there is room, as file systems
  * do that are told the size before.
@@ -35,9 +35,8 @@
 #define LEVELS		16u
 #define L0_MERGE	4u	/* files of level 0 that are merged; level 1 is as large */
 #define FILL_LEVELS	6u	/* below 0, of a store that is filled */
-#define L0_STOP		8u	/* and at which puts wait */
-#define PUTS_STOP	1.1	/* and a level, as a part of its target */
-#define FILL_L0_STOP	36u	/* when a store is filled; for levels puts do not wait then */
+#define L0_STOP		8u	/* and at which puts wait, when a store is updated */
+#define PUTS_STOP	1.1	/* and a level, as a part of its target; then only */
 #define MERGES		4u	/* at a time, when a store is updated */
 #define JOBS		(LSM_MERGES + 2)	/* the flush and the WAL */
 #define FLUSH		LSM_MERGES
@@ -109,6 +108,7 @@ struct job {
  * @memtable: and of what a memtable holds when it is flushed
  * @wal: blocks of the WAL for each block of files
  * @merges: merges at a time
+ * @slow: turns that others have for one of a merge
  * @l0_stop: files of level 0 at which puts wait
  * @puts_stop: and how large a level, as a part of its target
  * @silent: nothing is said of what is discarded
@@ -144,6 +144,7 @@ struct lsm {
 	u32 memtable;
 	double wal;
 	u32 merges;
+	u32 slow;
 	u32 l0_stop;
 	double puts_stop;
 	bool silent;
@@ -561,12 +562,12 @@ static void written(struct lsm *t, struct job *j, struct file *done)
 /* Whose turn it is. NULL: nobody has anything to write. */
 static struct job *turn(struct lsm *t)
 {
-	u32 active[JOBS], n = 0, i;
+	u32 active[JOBS * LSM_SLOW], n = 0, i, times;
 
 	if (t->left && t->job[t->turn].active)
 		return &t->job[t->turn];
 	for (i = 0; i < JOBS; i++)
-		if (t->job[i].active)
+		for (times = i < LSM_MERGES ? 1 : t->slow; t->job[i].active && times; times--)
 			active[n++] = i;
 	if (!n)
 		return NULL;
@@ -636,6 +637,7 @@ static bool levels_updated(struct lsm *t, const struct lsm_setup *setup)
 	t->memtable = FILE_BLOCKS;
 	t->wal = 1;
 	t->merges = MERGES;
+	t->slow = 1;
 	t->l0_stop = L0_STOP;
 	t->puts_stop = PUTS_STOP;
 	while (t->levels < LEVELS - 2 &&
@@ -660,7 +662,8 @@ static bool levels_filled(struct lsm *t, const struct lsm_setup *setup)
 	t->memtable = lround(FILE_BLOCKS * in_file / (entry + MEMTABLE_BYTES));
 	t->wal = (entry + WAL_BYTES) / in_file;
 	t->merges = setup->merges;
-	t->l0_stop = FILL_L0_STOP;
+	t->slow = setup->slow;
+	t->l0_stop = setup->stop;
 	t->puts_stop = INFINITY;
 	t->levels = FILL_LEVELS;
 	for (i = 1; i <= t->levels; i++)

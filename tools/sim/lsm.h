@@ -14,6 +14,7 @@ enum lsm_hints {
 };
 
 #define LSM_MERGES	16u	/* at a time, at most */
+#define LSM_SLOW	16u	/* as much slower than others, at most */
 #define LSM_WRITERS	(LSM_MERGES + 3)	/* and the flush and two WALs */
 
 struct lsm;
@@ -27,6 +28,8 @@ struct lsm;
  * @value: bytes of a value, with @puts
  * @drawn: each key drawn from as many; else all keys differ
  * @merges: at a time, with @puts
+ * @slow: of blocks written one by a merge for so many by the WAL or a flush, with @puts
+ * @stop: files of level 0 at which puts wait, with @puts
  * @silent: it discards nothing, and writes over what is gone
  * @least: what overlaps least is merged next, and what overlaps nothing moved; else each in turn
  * @hints: what becomes of its hints
@@ -40,6 +43,8 @@ struct lsm_setup {
 	double value;
 	bool drawn;
 	u32 merges;
+	u32 slow;
+	u32 stop;
 	bool silent;
 	bool least;
 	enum lsm_hints hints;
