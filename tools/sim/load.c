@@ -381,13 +381,12 @@ static struct lsm *lsm_named(const char *text, u32 blocks, u64 seed, const char 
 		[LSM_BLOCKS] = ":blocks",
 	}, *const allowed[] = {
 		"lsm:2 to lsm:100, :10 to :90 per cent in use, :least, :silent, :none, :files or :blocks",
-		"fill:2 to fill:100, :1 on, :drawn, :merges=1 to 16, :slow=1 to 16, :stop=4 to 1000, "
-			":value=1 to 100000, :least, ...",
+		"fill:2 to fill:100, :1 on, :drawn, :merges, :slow=1 to 16, :stop=4 to 1000, :value=1 to 100000, ...",
 	};
 	bool fill = *text == 'f';
 	struct lsm_setup setup = {
-		.blocks = blocks, .multiplier = 10, .merges = 1, .slow = 1, .stop = 36, .value = 100,
-		.seed = seed,
+		.blocks = blocks, .multiplier = 10, .merges = 1, .slow = 1, .stop = 36,
+		.value = 100, .seed = seed,
 	};
 	double number = fill ? blocks / 2 : 75;
 	const char *at = text + strlen(fill ? "fill" : "lsm");
