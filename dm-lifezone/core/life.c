@@ -61,6 +61,9 @@
 #define SUB		(1 << LZ_LIFE_SUB_SHIFT)
 #define DEEPEST		(LZ_LIFE_BINS * SUB - 1)	/* and no deeper (ticks) */
 
+/* None lives longer (time constants, 16 bits after the point): four times what marks tell apart. */
+#define LIFE_MOST	(4ull * (LZ_LIFE_BINS - RECENT_FROM) << 16)
+
 #define COUNT_ONE	16u	/* @seen and @written */
 #define PRIOR		(200 * COUNT_ONE)	/* what row and column weigh */
 #define PERIOD_SHIFT	6	/* measured anew 2^6 times for each write of all blocks */
@@ -254,17 +257,23 @@ static u64 residual(u64 h, u64 then)
 	return within + (stay * then >> 16);
 }
 
-/* The rates that are one divided by the time that is left, for column @j of what lives once. */
+/*
+ * The rates that are one divided by the time that is left, for column @j of what lives once.
+ *
+ * Of the oldest some are never seen to go. Taken to live for ever they alone would make the mean,
+ * and zones of which half is about to go the best victims.
+ */
 static void expect(struct lz_life *l, u32 j, int mean)
 {
-	u64 life = 0;
+	u64 life = LIFE_MOST;
 	u32 i;
 
 	for (i = LZ_LIFE_BINS; i--;) {
 		int rate = clamp(l->rate[i][LZ_LIFE_BINS + j] - mean, -3800, 3800);
 		u64 h = max_t(u64, pow2(rate), 1);
 
-		life = i == LZ_LIFE_BINS - 1 ? div64_u64(1ull << 32, h) : residual(h, life);
+		life = i == LZ_LIFE_BINS - 1 ? min(div64_u64(1ull << 32, h), life) :
+			residual(h, life);
 		l->rest[i][j] = mean - (int)lz_log2(max_t(u64, life, 1)) + (16 << 8);
 	}
 }

@@ -485,6 +485,30 @@ static void life_time_left_unhinted(struct kunit *test)
 	KUNIT_EXPECT_GT(test, zone_rate(l, &old), zone_rate(l, &young) + OCTAVE);
 }
 
+/* What is never seen to go is not taken to live for ever: no more than 64 time constants. */
+static void life_never_gone(struct kunit *test)
+{
+	struct lz_life *l = life(test);
+	struct lz_life_sum old = {};
+	u32 turn, lba, i;
+	int least;
+
+	for (lba = BLOCKS / 2; lba < BLOCKS; lba += 100)
+		write_as(l, lba, 100, LZ_CLASS_EXTREME);
+	/* Others come and go. */
+	for (turn = 0; turn < 400 * BLOCKS / 200; turn++) {
+		for (i = 0; i < 2; i++) {
+			lba = (turn % 20 + 20 * i) * 100;
+			lz_life_discard(l, lba, 100);
+			write_as(l, lba, 100, i ? LZ_CLASS_EXTREME : LZ_CLASS_SHORT);
+		}
+	}
+	lz_life_add(l, &old, BLOCKS - 100, 100);
+	/* For each block written one of those in use goes. */
+	least = (int)lz_log2(BLOCKS / 2 + 40 * 100) - (int)lz_log2(64u << l->shift);
+	KUNIT_EXPECT_LT(test, abs(zone_rate(l, &old) - least), OCTAVE / 8);
+}
+
 /*
  * Merges of files of 100 blocks, all extreme: each writes four, and then discards four of the @live
  * ones: the oldest, or, with @last_first, for one of these what the merge before wrote last.
@@ -682,6 +706,7 @@ static struct kunit_case life_cases[] = {
 	KUNIT_CASE(life_short_alone),
 	KUNIT_CASE(life_time_left),
 	KUNIT_CASE(life_time_left_unhinted),
+	KUNIT_CASE(life_never_gone),
 	KUNIT_CASE(life_last_first),
 	KUNIT_CASE(life_runs),
 	KUNIT_CASE(life_groups),
