@@ -46,6 +46,13 @@ linear() {	# NAME DEV
 	wait_for 10 test -b "/dev/mapper/$1"
 }
 
+# F2FS's thread that discards, from a sleep begun before the settings were changed.
+F2FS_WAKE='gc_urgent=1 gc_urgent=0'
+# It waits for nobody, and not for long.
+# shellcheck disable=SC2034	# for the benchmarks
+F2FS_AT_DELETION="discard_io_aware=0 discard_granularity=1 max_discard_request=256
+	min_discard_issue_time=10 max_discard_issue_time=100 cp_interval=1 $F2FS_WAKE"
+
 # record TOP: the writes and discards it is sent, from now on
 record() {
 	local dev=$(((0x$(stat -Lc %t "$1") << 20) | 0x$(stat -Lc %T "$1")))

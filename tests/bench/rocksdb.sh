@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash
 #
-# rocksdb.sh rocksdb_FS...: the first study of Documentation/placement.rst with the real store,
+# rocksdb.sh rocksdb_FS|rocksdb_timely...: the first study of Documentation/placement.rst with the real store,
 # at a 16th of its size: db_bench puts 1.4 GB of keys in random order, no key twice, on a file
 # system on a drive of 256 zones of 8 MiB; files of 4 MiB, level multiplier 2.
 #
 # RocksDB merges as its threads find time, so no two runs write the same. What each one wrote is
 # therefore recorded, and placed once more by each of the settings in "lifezone sim".
+#
+# rocksdb_timely: the fourth study with the same store, on F2FS: with its discards as they come, with
+# "lifezone trim --watch", and at deletion.
 #
 # BENCH_ROCKSDB_MB: megabytes (10^6 bytes) that are put; BENCH_ROCKSDB_JOBS: flushes and merges at a
 # time, at most (2; the more, the more room the store needs: 1,150 MB with eight)
@@ -16,6 +19,7 @@
 VALUE=984 KEY=16
 SETTINGS=("zenfs reset eager" "wla reset lazy" "sla reset eager" "sla reset lazy"
 	"adaptive reset adaptive")
+OURS=4
 
 # placed RUN NR: what the run RUN wrote, by the setting NR; sets $copied and $erased
 placed() {
@@ -28,12 +32,12 @@ placed() {
 	note "what ${SETTINGS[$1]} wrote, by ${SETTINGS[$2]}: $copied copied, $erased erased"
 }
 
-# puts FS NR: fills a store on a new device with the setting NR and sets $user, $copies, $resets
-# and $short, of SHORT zones, $zones that are in use and $hinted, per cent of the blocks that came
-# with a hint; what was written is in csv.NR
+# puts FS NR [watch]: fills a store on a new device with the setting NR and sets $user, $copies,
+# $resets and $short, of SHORT zones, $zones that are in use and $hinted, per cent of the blocks that
+# came with a hint; what was written is in csv.NR; F2FS has $f2fs_settings
 puts() {
 	local fs=$1 set=${SETTINGS[$2]} n=$((${BENCH_ROCKSDB_MB:-1400} * 1000000 / (KEY + VALUE)))
-	local top=/dev/mapper/rocksdb class status
+	local top=/dev/mapper/rocksdb watched=${3:-} class status
 
 	must lz_format "$dev" --force --quiet
 	# shellcheck disable=SC2086	# words are wanted
@@ -42,6 +46,8 @@ puts() {
 	record $top
 	must "mkfs.$fs" -q -f $top
 	must mount -t "$fs" -o discard $top "$MNT"
+	f2fs_set "$fs" $top
+	[ -z "$watched" ] || watch rocksdb
 	# The WAL goes out as it is written, as ZenFS has it.
 	db_bench --benchmarks=filluniquerandom --db="$MNT/db" --num=$n --key_size=$KEY --value_size=$VALUE \
 		--seed=1 --compression_type=none --write_buffer_size=$((4 << 20)) \
@@ -55,6 +61,10 @@ puts() {
 	}
 	note "$(grep '^filluniquerandom' "$W/db_bench")"
 	must sync -f "$MNT"
+	if [ -n "$watched" ]; then
+		unwatch
+		note "asked for discards $(lz_sysfs rocksdb trims_wanted) times"
+	fi
 	recorded "$W/csv.$2"
 	# Long discards count with the next checkpoint, and what they emptied is reset by a commit.
 	must dmsetup message rocksdb 0 checkpoint
@@ -72,6 +82,7 @@ puts() {
 	must umount "$MNT"
 	lz_remove rocksdb
 	lz_check "$dev"
+	set+=${watched:+, timely}${f2fs_settings:+, at deletion}
 	note "$set: $user blocks written, $hinted % of them with a hint, $copies copied," \
 		"$resets resets, $short of them SHORT, $zones zones in use"
 	figure "RocksDB on $fs, $set: zones in use" "$zones" 256 "$(calc "$zones / 256")"
@@ -120,4 +131,31 @@ rocksdb() {
 	compare "Simulated" sim_copies sim_resets
 }
 
-for f in "$@"; do rocksdb "${f#rocksdb_}"; done
+# amplified FS NR [watch]: puts, and sets $wa
+amplified() {
+	puts "$@"
+	wa=$(calc "($user + $copies) / $user")
+}
+
+timely() {
+	local dev user copies resets short zones hinted f2fs_settings='' wa late timely
+
+	dev=$(make_nullb size=2048 zone_size=8) || fail "no drive"
+	amplified f2fs $OURS
+	late=$wa
+	amplified f2fs $OURS watch
+	timely=$wa
+	f2fs_settings=$F2FS_AT_DELETION
+	amplified f2fs $OURS
+	nullb_remove "$dev"
+	figure "RocksDB on F2FS: write amplification, to discards at deletion" "$late" "$wa" \
+		"$(calc "$late / $wa")"
+	figure "... timely discards" "$timely" "$wa" "$(calc "$timely / $wa")" "<=" 1.05
+}
+
+for f in "$@"; do
+	case $f in
+	rocksdb_timely)	timely ;;
+	*)		rocksdb "${f#rocksdb_}" ;;
+	esac
+done

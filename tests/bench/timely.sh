@@ -25,23 +25,19 @@ case_of() {
 }
 
 timely() {
-	local percent=$1 store_load=$2 what=$3 dev wa late idle timely soon f2fs_settings wake
+	local percent=$1 store_load=$2 what=$3 dev wa late idle timely soon f2fs_settings
 
-	# From a sleep begun before the settings were changed.
-	wake='gc_urgent=1 gc_urgent=0'
 	dev=$(make_nullb size="${BENCH_TIMELY_DEV_MB:-512}" zone_size=2) || fail "no drive"
-	f2fs_settings="max_discard_issue_time=1000 $wake"
+	f2fs_settings="max_discard_issue_time=1000 $F2FS_WAKE"
 	case_of "F2FS" f2fs discard "$percent" no
 	late=$wa
-	f2fs_settings="discard_idle_interval=1 max_discard_issue_time=1000 $wake"
+	f2fs_settings="discard_idle_interval=1 max_discard_issue_time=1000 $F2FS_WAKE"
 	case_of "F2FS with idle time" f2fs discard "$percent" no 10 2
 	idle=$wa
 	f2fs_settings=''
 	case_of "F2FS, timely" f2fs discard "$percent" watch
 	timely=$wa
-	# Its thread waits for nobody, and not for long.
-	f2fs_settings="discard_io_aware=0 discard_granularity=1 max_discard_request=256
-		min_discard_issue_time=10 max_discard_issue_time=100 cp_interval=1 $wake"
+	f2fs_settings=$F2FS_AT_DELETION
 	case_of "F2FS, at deletion" f2fs discard "$percent" no
 	soon=$wa
 	case_of "ext4, at deletion" ext4 discard "$percent" no

@@ -299,14 +299,30 @@ trace_whole() {
 	mustnt grep -E '^(overrun|dropped events|commit overrun): [1-9]' $trace/per_cpu/cpu*/stats
 }
 
+# f2fs_set FS TOP: on TOP, if FS is f2fs, $f2fs_settings, "NAME=VALUE" of F2FS's in sysfs
+f2fs_set() {
+	local s
+	[ "$1" = f2fs ] || return 0
+	for s in ${f2fs_settings:-}; do
+		echo "${s#*=}" >"/sys/fs/f2fs/$(basename "$(readlink -f "$2")")/${s%=*}" || fail "$s"
+	done
+}
+
+# watch NAME: "lifezone trim --watch" from now on, until unwatch; it prints to $W/watch
+watch() {
+	lifezone trim --watch "$1" >"$W/watch" 2>&1 &
+	watcher=$!
+}
+unwatch() { kill "$watcher" && must wait "$watcher"; }
+
 # store DEV FS OPTIONS PERCENT MIB WATCH [LOAD REST]: files.py, or $store_load, on a new file
-# system on DEV, PERCENT of which are files, and then MIB are written; if WATCH is so, with
-# "lifezone trim --watch"; $f2fs_settings, "NAME=VALUE" of F2FS's in sysfs.  $store_begins TOP is
-# called before anything is written to the device, $store_ends when all is.  Leaves $user and
-# $copies, blocks of the second half, and $asked, events in all.
+# system on DEV with $f2fs_settings, PERCENT of which are files, and then MIB are written; if WATCH
+# is so, watched.  $store_begins TOP is called before anything is written to the device,
+# $store_ends when all is.  Leaves $user and $copies, blocks of the second half, and $asked, events
+# in all.
 # shellcheck disable=SC2034	# for the tests
 store() {
-	local dev=$1 fs=$2 options=$3 percent=$4 mib=$5 watch=$6 top=/dev/mapper/store force=-f disk live pid s
+	local dev=$1 fs=$2 options=$3 percent=$4 mib=$5 watch=$6 top=/dev/mapper/store force=-f disk live
 	shift 6
 	[ "$fs" != ext4 ] || force=-F
 	must lz_format "$dev" --force --quiet
@@ -315,19 +331,14 @@ store() {
 	${store_begins:-:} $top
 	must "mkfs.$fs" -q $force $top
 	must mount -t "$fs" -o "$options" $top "$MNT"
-	for s in ${f2fs_settings:-}; do
-		[ "$fs" != f2fs ] || echo "${s#*=}" >"/sys/fs/f2fs/$disk/${s%=*}" || fail "$s"
-	done
+	f2fs_set "$fs" $top
 	live=$(($(df -m --output=avail "$MNT" | tail -1) * percent / 100))
-	if [ "$watch" = watch ]; then
-		lifezone trim --watch store >"$W/watch" 2>&1 &
-		pid=$!
-	fi
+	[ "$watch" != watch ] || watch store
 	"tests/vm/${store_load:-files.py}" "$MNT" $live "$mib" "/sys/block/$disk/lifezone" "$@" \
 		>"$W/store" || fail "${store_load:-files.py}: $?"
 	read -r user copies <"$W/store"
 	asked=$(lz_sysfs store trims_wanted)
-	[ "$watch" != watch ] || { kill $pid && must wait $pid; }
+	[ "$watch" != watch ] || unwatch
 	must umount "$MNT"
 	${store_ends:-:}
 	must lz_remove store
