@@ -61,7 +61,7 @@
 #define SUB		(1 << LZ_LIFE_SUB_SHIFT)
 #define DEEPEST		(LZ_LIFE_BINS * SUB - 1)	/* and no deeper (ticks) */
 
-/* None lives longer (time constants, 16 bits after the point): four times what marks tell apart. */
+/* No file lives longer (time constants << 16): four times what marks tell apart. */
 #define LIFE_MOST	(4ull * (LZ_LIFE_BINS - RECENT_FROM) << 16)
 
 #define COUNT_ONE	16u	/* @seen and @written */
@@ -260,12 +260,13 @@ static u64 residual(u64 h, u64 then)
 /*
  * The rates that are one divided by the time that is left, for column @j of what lives once.
  *
- * Of the oldest some are never seen to go. Taken to live for ever they alone would make the mean,
- * and zones of which half is about to go the best victims.
+ * Of the oldest files some are never seen to go. Taken to live for ever they alone would make the
+ * mean, and zones of which half is about to go the best victims. What has no hint may be no file,
+ * and never be written again.
  */
 static void expect(struct lz_life *l, u32 j, int mean)
 {
-	u64 life = LIFE_MOST;
+	u64 life = j >= NO_HINT ? LIFE_MOST : ~0ull;
 	u32 i;
 
 	for (i = LZ_LIFE_BINS; i--;) {
