@@ -487,39 +487,46 @@ static void life_time_left_unhinted(struct kunit *test)
 
 /*
  * How often what came as @class is written of which some is gone soon and some is never seen to go,
- * to once in 64 time constants.
+ * to once in 64 time constants. What else there is is SHORT, or, @shuffled, either comes as both.
  */
-static int never_gone(struct kunit *test, u8 class)
+static int never_gone(struct kunit *test, u8 class, bool shuffled)
 {
 	struct lz_life *l = life(test);
 	struct lz_life_sum old = {};
-	u32 turn, lba, i;
+	u32 turn, lba, i, state = 1;
 
 	for (lba = BLOCKS / 2; lba < BLOCKS; lba += 100)
-		write_as(l, lba, 100, class);
+		write_as(l, lba, 100, shuffled && ram_random(&state, 2) ? LZ_CLASS_SHORT : class);
 	for (turn = 0; turn < 400 * BLOCKS / 200; turn++) {
 		for (i = 0; i < 2; i++) {
-			lba = (turn % 20 + 20 * i) * 100;
+			lba = i ? (5 + turn % 20) * 100 : turn % 5 * 100;
 			lz_life_discard(l, lba, 100);
-			write_as(l, lba, 100, i ? class : LZ_CLASS_SHORT);
+			write_as(l, lba, 100, (shuffled ? ram_random(&state, 2) : i) ? class :
+				 LZ_CLASS_SHORT);
 		}
 	}
+	KUNIT_EXPECT_EQ(test, l->trusted, !shuffled);
 	lz_life_add(l, &old, BLOCKS - 100, 100);
 	/* For each block written one of those in use goes: the mean rate is one divided by these. */
-	return zone_rate(l, &old) - (int)lz_log2(BLOCKS / 2 + 40 * 100) +
+	return zone_rate(l, &old) - (int)lz_log2(BLOCKS / 2 + 25 * 100) +
 		(int)lz_log2(64u << l->shift);
 }
 
 /* Files are not taken to live for ever. */
 static void life_never_gone(struct kunit *test)
 {
-	KUNIT_EXPECT_LT(test, abs(never_gone(test, LZ_CLASS_EXTREME)), OCTAVE / 8);
+	KUNIT_EXPECT_LT(test, abs(never_gone(test, LZ_CLASS_EXTREME, false)), OCTAVE / 8);
 }
 
-/* What has no hint is, as it may just not be written again. */
+/* What has no hint, or one that tells nothing, is, as it may just not be written again. */
 static void life_never_written(struct kunit *test)
 {
-	KUNIT_EXPECT_LT(test, never_gone(test, LZ_CLASS_NOT_SET), -OCTAVE);
+	KUNIT_EXPECT_LT(test, never_gone(test, LZ_CLASS_NOT_SET, false), -OCTAVE);
+}
+
+static void life_never_written_shuffled(struct kunit *test)
+{
+	KUNIT_EXPECT_LT(test, never_gone(test, LZ_CLASS_EXTREME, true), -OCTAVE);
 }
 
 /*
@@ -721,6 +728,7 @@ static struct kunit_case life_cases[] = {
 	KUNIT_CASE(life_time_left_unhinted),
 	KUNIT_CASE(life_never_gone),
 	KUNIT_CASE(life_never_written),
+	KUNIT_CASE(life_never_written_shuffled),
 	KUNIT_CASE(life_last_first),
 	KUNIT_CASE(life_runs),
 	KUNIT_CASE(life_groups),
