@@ -261,8 +261,8 @@ static u64 residual(u64 h, u64 then)
  * The rates that are one divided by the time that is left, for column @j of what lives once.
  *
  * Of the oldest files some are never seen to go. Taken to live for ever they alone would make the
- * mean, and zones of which half is about to go the best victims. What has no hint, or one that tells
- * nothing, may be no file, and never be written again.
+ * mean, and zones of which half is about to go the best victims. What has no hint, or one that
+ * tells nothing, may be no file, and never be written again.
  */
 static void expect(struct lz_life *l, u32 j, int mean)
 {

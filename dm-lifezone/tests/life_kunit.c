@@ -487,7 +487,7 @@ static void life_time_left_unhinted(struct kunit *test)
 
 /*
  * How often what came as @class is written of which some is gone soon and some is never seen to go,
- * to once in 64 time constants. What else there is is SHORT, or, @shuffled, either comes as both.
+ * to once in 64 time constants. All else comes as SHORT, or, @shuffled, either as both.
  */
 static int never_gone(struct kunit *test, u8 class, bool shuffled)
 {
@@ -507,7 +507,7 @@ static int never_gone(struct kunit *test, u8 class, bool shuffled)
 	}
 	KUNIT_EXPECT_EQ(test, l->trusted, !shuffled);
 	lz_life_add(l, &old, BLOCKS - 100, 100);
-	/* For each block written one of those in use goes: the mean rate is one divided by these. */
+	/* For each block written one of those in use goes: the mean rate is one by these. */
 	return zone_rate(l, &old) - (int)lz_log2(BLOCKS / 2 + 25 * 100) +
 		(int)lz_log2(64u << l->shift);
 }
