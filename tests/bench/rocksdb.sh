@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash
 #
-# rocksdb.sh rocksdb_FS|rocksdb_timely...: the first study of Documentation/placement.rst with the real store,
-# at a 16th of its size: db_bench puts 1.4 GB of keys in random order, no key twice, on a file
-# system on a drive of 256 zones of 8 MiB; files of 4 MiB, level multiplier 2.
+# rocksdb.sh rocksdb_FS|rocksdb_timely...: the first study of Documentation/placement.rst with the
+# real store, at a 16th of its size: db_bench puts 1.4 GB of keys in random order, no key twice, on a
+# file system on a drive of 256 zones of 8 MiB; files of 4 MiB, level multiplier 2.
 #
 # RocksDB merges as its threads find time, so no two runs write the same. What each one wrote is
 # therefore recorded, and placed once more by each of the settings in "lifezone sim".
