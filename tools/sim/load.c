@@ -405,11 +405,11 @@ static struct lsm *lsm_named(const char *text, u32 blocks, u64 seed, const char 
 	if (fill) {
 		setup.merges = number_after(&at, ":merges=", 1, LSM_MERGES, setup.merges);
 		setup.slow = number_after(&at, ":slow=", 1, LSM_SLOW, setup.slow);
-		setup.stop = number_after(&at, ":stop=", 4, 1000, setup.stop);
-	}
-	if (fill && skip(&at, ":value=")) {
-		setup.value = strtod(at, &end);
-		at = end;
+		setup.stop = number_after(&at, ":stop=", LSM_L0_MERGE, 1000, setup.stop);
+		if (skip(&at, ":value=")) {
+			setup.value = strtod(at, &end);
+			at = end;
+		}
 	}
 	setup.least = skip(&at, ":least");
 	setup.silent = skip(&at, ":silent");

@@ -33,9 +33,8 @@
 
 #define FILE_BLOCKS	1024u
 #define LEVELS		16u
-#define L0_MERGE	4u	/* files of level 0 that are merged; level 1 is as large */
 #define FILL_LEVELS	6u	/* below 0, of a store that is filled */
-#define L0_STOP		8u	/* and at which puts wait, when a store is updated */
+#define L0_STOP		8u	/* files of level 0 at which puts wait, of one updated */
 #define PUTS_STOP	1.1	/* and a level, as a part of its target; then only */
 #define MERGES		4u	/* at a time, when a store is updated */
 #define JOBS		(LSM_MERGES + 2)	/* the flush and the WAL */
@@ -445,13 +444,13 @@ static void move(struct lsm *t, u32 level, struct file *f)
 
 static bool l0_ready(const struct lsm *t)
 {
-	return t->nr_l0 >= L0_MERGE && unread(t, 0, 0, t->keys) && unread(t, 1, 0, t->keys);
+	return t->nr_l0 >= LSM_L0_MERGE && unread(t, 0, 0, t->keys) && unread(t, 1, 0, t->keys);
 }
 
 /* How much a level is in need of a merge, from 1 on. */
 static double score(const struct lsm *t, u32 level)
 {
-	return level ? t->size[level] / t->target[level] : (double)t->nr_l0 / L0_MERGE;
+	return level ? t->size[level] / t->target[level] : (double)t->nr_l0 / LSM_L0_MERGE;
 }
 
 /* Begins the merge that is needed most. False: no room, no memory. */
@@ -641,7 +640,7 @@ static bool levels_updated(struct lsm *t, const struct lsm_setup *setup)
 	t->l0_stop = L0_STOP;
 	t->puts_stop = PUTS_STOP;
 	while (t->levels < LEVELS - 2 &&
-	       last / pow(setup->multiplier, t->levels) >= L0_MERGE * FILE_BLOCKS)
+	       last / pow(setup->multiplier, t->levels) >= LSM_L0_MERGE * FILE_BLOCKS)
 		t->levels++;
 	for (i = 1; i <= t->levels; i++)
 		t->target[i] = last / pow(setup->multiplier, t->levels - i);
@@ -667,7 +666,7 @@ static bool levels_filled(struct lsm *t, const struct lsm_setup *setup)
 	t->puts_stop = INFINITY;
 	t->levels = FILL_LEVELS;
 	for (i = 1; i <= t->levels; i++)
-		t->target[i] = L0_MERGE * FILE_BLOCKS * pow(setup->multiplier, i - 1);
+		t->target[i] = LSM_L0_MERGE * FILE_BLOCKS * pow(setup->multiplier, i - 1);
 	return setup->puts >= FILE_BLOCKS;
 }
 

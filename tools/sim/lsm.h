@@ -13,6 +13,7 @@ enum lsm_hints {
 	LSM_BLOCKS,		/* shuffled, block by block */
 };
 
+#define LSM_L0_MERGE	4u	/* files of level 0 that are merged; level 1 is as large */
 #define LSM_MERGES	16u	/* at a time, at most */
 #define LSM_SLOW	16u	/* as much slower than others, at most */
 #define LSM_WRITERS	(LSM_MERGES + 3)	/* and the flush and two WALs */
