@@ -46,6 +46,9 @@ linear() {	# NAME DEV
 	wait_for 10 test -b "/dev/mapper/$1"
 }
 
+# amplified: by users' blocks and GC's copies, in $user and $copies
+amplified() { calc "($user + $copies) / $user"; }
+
 # F2FS's thread that discards, from a sleep begun before the settings were changed.
 F2FS_WAKE='gc_urgent=1 gc_urgent=0'
 # It waits for nobody, and not for long.

@@ -12,9 +12,6 @@
 
 . tests/bench/lib.sh
 
-# amplified: of the second half, by users' blocks and GC's copies
-amplified() { calc "($user + $copies) / $user"; }
-
 # case_of NAME FS OPTIONS PERCENT WATCH [LOAD REST]: sets $wa
 case_of() {
 	local name=$1 fs=$2 options=$3 percent=$4 watch=$5

@@ -308,12 +308,17 @@ f2fs_set() {
 	done
 }
 
-# watch NAME: "lifezone trim --watch" from now on, until unwatch; it prints to $W/watch
+# watch NAME: "lifezone trim --watch" from now on, until unwatch; it prints to $W/watch.
+# watch_ends: it ends by itself, and well.
 watch() {
 	lifezone trim --watch "$1" >"$W/watch" 2>&1 &
 	watcher=$!
 }
 unwatch() { kill "$watcher" && must wait "$watcher"; }
+watch_ends() {
+	must timeout 30 tail --pid="$watcher" -f /dev/null
+	wait "$watcher" || fail "status $? of the watch: $(cat "$W/watch")"
+}
 
 # store DEV FS OPTIONS PERCENT MIB WATCH [LOAD REST]: files.py, or $store_load, on a new file
 # system on DEV with $f2fs_settings, PERCENT of which are files, and then MIB are written; if WATCH

@@ -56,17 +56,15 @@ for word in ./fast fast/ "$W/fast"; do
 done
 
 note "a watch is over when another device has its number"
-lifezone trim --watch fast >"$W/watch" 2>&1 &
-watch=$!
+watch fast
 sleep 2
-must kill -STOP $watch
+must kill -STOP "$watcher"
 number=$(dmsetup info -c --noheadings -o minor fast)
 must lifezone stop fast
 must lifezone start "$null" other >/dev/null
 equal "$(dmsetup info -c --noheadings -o minor other)" "$number" "number of the other"
-must kill -CONT $watch
-must timeout 30 tail --pid=$watch -f /dev/null
-wait $watch || fail "status $?: $(cat "$W/watch")"
+must kill -CONT "$watcher"
+watch_ends
 equal "$(cat "$W/watch")" "" "what it says"
 must lifezone stop other
 

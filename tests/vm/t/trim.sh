@@ -97,13 +97,11 @@ done
 must dmsetup remove --retry above
 
 # A watch ends when the device does.
-lifezone trim --watch "$dev" >"$W/out" 2>&1 &
-pid=$!
+watch "$dev"
 sleep 1
-kill -0 $pid || fail "the watch is gone: $(cat "$W/out")"
+kill -0 "$watcher" || fail "the watch is gone: $(cat "$W/watch")"
 must lz_remove lz0
-must timeout 30 tail --pid=$pid -f /dev/null
-wait $pid || fail "status $? of the watch: $(cat "$W/out")"
+watch_ends
 
 # --- F2FS under constant load, and XFS mounted without discard
 # load FS OPTIONS PERCENT MIB: without and with a watch
