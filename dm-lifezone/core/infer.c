@@ -55,10 +55,10 @@ u8 lz_infer_moved(struct lz *lz, const struct lz_zone *z, u64 lba)
 	int rate;
 
 	if (!l)
-		return class < LZ_CLASS_GROUP ? class : LZ_CLASS_NOT_SET;
+		return lz_is_group(class) ? LZ_CLASS_NOT_SET : class;
 	if (lz_life_rate(l, lba, &rate))
 		return group_of(l, rate);
-	if (class >= LZ_CLASS_GROUP)
+	if (lz_is_group(class))
 		return min_t(u8, class, LZ_CLASS_GROUP + READ_ONCE(l->groups) - 1);
 	return lz_ordered(class) ? class : group_of(l, 0);
 }

@@ -47,9 +47,8 @@
  *
  * Groups. What policy=adaptive has grouped by how often it is written needs no telling
  * apart of GC output and user data: that it has survived is part of what was measured. A
- * group may have lost all it had to others; before a new zone is opened for one, the
- * zone of such a group is adopted, or that of data without a hint once there is none any more that
- * is not grouped.
+ * group may have lost all it had to others, and hints may come no more, or tell nothing; before a
+ * new zone is opened for a group, one that has been idle for long is adopted, whatever it is for.
  *
  * Zones left alone. What a merge of files wrote last may be what the next one reads first
  * (core/life.c): it is gone soon, and what is put behind it in its zone stays, in a zone with a
@@ -198,11 +197,6 @@ static const u8 lz_like_group[LZ_NR_CLASSES] = {
  */
 const struct lz_cost lz_cost_default = { .copy = 461, .pad = 247, .finish = 192768 };
 
-static bool lz_is_group(u8 class)
-{
-	return class >= LZ_CLASS_GROUP;
-}
-
 static u32 lz_nearness(u8 data, u8 zone)
 {
 	u32 a, b;
@@ -306,16 +300,9 @@ static bool lz_as_short(u8 a, u8 b)
 		(a < b && lz_is_group(a) && lz_is_group(b));
 }
 
-/* Are there groups among what belongs to zones of @class? */
-static bool lz_may_group(const struct lz_place_in *in, u8 class)
-{
-	return lz_is_group(class) ||
-		(in->policy == LZ_POLICY_ADAPTIVE && class == LZ_CLASS_NOT_SET);
-}
-
 /*
- * A zone to adopt: an empty one, or, for @group, the nearest of a group, or of what had neither
- * hint nor group, that nothing comes to any more and that only holds a place.
+ * A zone to adopt: an empty one, or, for @group, the nearest of those that nothing comes to any
+ * more and that only hold a place.
  */
 static unsigned int lz_find_adopted(const struct lz_place_in *in, bool group)
 {
@@ -328,7 +315,7 @@ static unsigned int lz_find_adopted(const struct lz_place_in *in, bool group)
 
 		if (z->empty && lz_as_short(in->class, z->class))
 			score = LZ_NEAR_SAME_STREAM;
-		else if (group && z->idle && lz_may_group(in, z->class))
+		else if (group && z->idle && !z->alone)
 			score = lz_nearness(in->class, z->class);
 		if (lz_may_use(in, z))
 			lz_best_add(&best, i, score, z->room);

@@ -37,6 +37,12 @@ static inline bool lz_ordered(u8 class)
 	return class >= LZ_CLASS_SHORT && class <= LZ_CLASS_EXTREME;
 }
 
+/* A class of zones for what is written about as often? */
+static inline bool lz_is_group(u8 class)
+{
+	return class >= LZ_CLASS_GROUP;
+}
+
 enum lz_policy {
 	LZ_POLICY_ZENFS, LZ_POLICY_WLA, LZ_POLICY_SLA, LZ_POLICY_ADAPTIVE, LZ_NR_POLICIES,
 };
@@ -186,7 +192,7 @@ struct lz_place_in {
  * @verdict: enum lz_verdict
  * @idx: zone, for USE and FINISH
  * @fallback: the policy wanted a new zone but had to take the best-scoring open one
- * @adopt: the zone, empty or idle in a group of its own, is of the data's from now on
+ * @adopt: the zone, empty or idle, is of the data's from now on
  */
 struct lz_place_out {
 	enum lz_verdict verdict;
@@ -197,10 +203,14 @@ struct lz_place_out {
 
 void lz_place(const struct lz_place_in *in, struct lz_place_out *out);
 
-/* Is an open zone idle, that was last written @age blocks ago, on a device of @blocks? */
-static inline bool lz_idle(u64 age, u64 blocks)
+/*
+ * Is an open zone of @class idle, that was last written @age blocks ago, on a device of @blocks?
+ * Groups come and go with what is measured; files of a lifetime may come in turns, and what is
+ * written between two of them should not have taken their zone.
+ */
+static inline bool lz_idle(u8 class, u64 age, u64 blocks)
 {
-	return age > blocks / 32;
+	return age > blocks / (lz_is_group(class) ? 32 : 4);
 }
 
 #define LZ_NEVER	(~0ull)

@@ -252,7 +252,8 @@ static void look_at(struct lz *lz, const struct lz_zone *z, u64 ended, bool trac
 
 	*seen = (struct lz_place_zone){
 		.class = z->class, .gc = z->open->gc,
-		.idle = lz_idle(age, lz->si.logical_blocks), .empty = is_empty(lz, z, used),
+		.idle = lz_idle(z->class, age, lz->si.logical_blocks),
+		.empty = is_empty(lz, z, used),
 		.alone = lz_alone(z->class, z->open->gc, age, ended),
 		.room = lz_zone_room(lz, z), .age = age,
 	};

@@ -256,8 +256,9 @@ static const struct row rows[] = {
 	{ "cost: frees no zone: share", SLA, USER, PERS, COST, 'E', SCARCE, "L Si5000", FALL, 0 },
 	{ "cost: wla takes greater", WLA, USER, PERS, COST, 'M', SPENT, "E Si5000", USE, 0 },
 	{ "cost: groups adopt", ADAPT, USER, PERS, COST, 'c', SPENT, "d gi5000", ADOPT, 1 },
-	{ "cost: groups finish what is hinted", ADAPT, USER, PERS, COST, 'k', SPENT,
-	  "a Ei50", FALL, 1 },
+	{ "cost: of a hint, too", ADAPT, USER, PERS, COST, 'k', SPENT, "a Ei50", ADOPT, 1 },
+	{ "cost: before it is idle, filled", ADAPT, USER, PERS, COST, 'k', SPENT,
+	  "a Eo50", FALL, 1 },
 	{ "cost: all full: wait", SLA, USER, PERS, COST, 'M', SPENT, "Li0 Ei0", WAIT, 0 },
 
 	/* --- fallback: the nearest open zone, its own stream first --- */
@@ -306,12 +307,11 @@ static const struct row rows[] = {
 	  "ai fi dgi", ADOPT, 2 },
 	{ "adaptive: its own first", ADAPT, USER, PERS, NEVER, 'c', OPEN, "di c", USE, 1 },
 	{ "adaptive: its own, idle or not", ADAPT, USER, PERS, NEVER, 'c', OPEN, "ci", USE, 0 },
-	{ "adaptive: a hinted zone is not adopted", ADAPT, USER, PERS, NEVER, 'c', OPEN,
-	  "Li Ni", NEW, 0 },
-	{ "adaptive: one without a hint is", ADAPT, USER, PERS, NEVER, 'c', OPEN,
-	  "Li -i", ADOPT, 1 },
-	{ "adaptive: if idle", ADAPT, USER, PERS, NEVER, 'c', OPEN, "-", NEW, 0 },
-	{ "sla: one without a hint is not", SLA, GC, PERS, NEVER, 'c', OPEN, "-i", NEW, 0 },
+	{ "adaptive: that of a hint, too", ADAPT, USER, PERS, NEVER, 'c', OPEN, "L Si", ADOPT, 1 },
+	{ "adaptive: or of none", ADAPT, GC, PERS, NEVER, 'j', OPEN, "Si -i", ADOPT, 1 },
+	{ "adaptive: if idle", ADAPT, USER, PERS, NEVER, 'c', OPEN, "- L", NEW, 0 },
+	{ "adaptive: not one left alone", ADAPT, GC, PERS, NEVER, 'k', OPEN, "Ex", NEW, 0 },
+	{ "sla: the same for GC's groups", SLA, GC, PERS, NEVER, 'c', OPEN, "-i Mi", ADOPT, 1 },
 	{ "adaptive: without a hint none is adopted", ADAPT, USER, PERS, NEVER, '-', OPEN,
 	  "ci Si", NEW, 0 },
 	{ "adaptive: hinted data adopts none", ADAPT, USER, PERS, NEVER, 'M', OPEN, "ci", NEW, 0 },
@@ -386,12 +386,13 @@ static unsigned int parse_zones(const char *s, struct lz_place_zone *z)
 		z[n].gc = *s == 'g';
 		if (z[n].gc)
 			s++;
-		z[n].idle = *s == 'i';
+		z[n].idle = *s == 'i' || *s == 'x';
 		z[n].empty = *s == 'e';
-		z[n].alone = *s == 'a';
-		if (z[n].idle || z[n].empty || z[n].alone)
+		z[n].alone = *s == 'a' || *s == 'x';
+		/* Old, and not idle yet. */
+		z[n].age = z[n].idle || z[n].alone || *s == 'o' ? OLD - n : 0;
+		if (z[n].idle || z[n].empty || z[n].age)
 			s++;
-		z[n].age = z[n].idle || z[n].alone ? OLD - n : 0;
 		z[n].room = *s && *s != ' ' ? 0 : 100;
 		while (*s && *s != ' ')
 			z[n].room = z[n].room * 10 + (*s++ - '0');
@@ -593,10 +594,8 @@ static bool check_decision(struct kunit *test, const struct lz_place_in *in)
 	if (out.adopt)
 		ok &= out.verdict == LZ_PLACE_USE &&
 			(in->zones[out.idx].empty ||
-			 (in->zones[out.idx].idle && in->class >= LZ_CLASS_GROUP &&
-			  (in->zones[out.idx].class >= LZ_CLASS_GROUP ||
-			   (in->zones[out.idx].class == LZ_CLASS_NOT_SET &&
-			    in->policy == LZ_POLICY_ADAPTIVE))));
+			 (in->zones[out.idx].idle && !in->zones[out.idx].alone &&
+			  lz_is_group(in->class)));
 	if (out.fallback)
 		ok &= !in->can_open && !in->closing && out.verdict == LZ_PLACE_USE;
 	KUNIT_EXPECT_TRUE_MSG(test, ok,
@@ -692,6 +691,20 @@ static void place_least_budget(struct kunit *test)
 			}
 }
 
+/* A group's zone has been idle for a 32nd of the device, any other for a quarter. */
+static void place_idle(struct kunit *test)
+{
+	const u64 blocks = 32000;
+	u8 class;
+
+	for (class = 0; class < LZ_NR_ZONE_CLASSES; class++) {
+		u64 most = class < LZ_CLASS_GROUP ? 8000 : 1000;
+
+		KUNIT_EXPECT_FALSE(test, lz_idle(class, most, blocks));
+		KUNIT_EXPECT_TRUE(test, lz_idle(class, most + 1, blocks));
+	}
+}
+
 /*
  * The pictures of Documentation/placement.rst: blocks in the order they are written, "g" of those
  * GC moves, and the zones of three blocks they fill; "." is room left, "x" what a finish padded.
@@ -771,6 +784,7 @@ static struct kunit_case place_cases[] = {
 	KUNIT_CASE(place_rules),
 	KUNIT_CASE(place_nearest),
 	KUNIT_CASE(place_worth),
+	KUNIT_CASE(place_idle),
 	KUNIT_CASE(place_pictures),
 	KUNIT_CASE(place_every_input),
 	KUNIT_CASE(place_least_budget),

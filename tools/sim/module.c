@@ -101,7 +101,8 @@ void sim_place(const struct sim *s, u32 stream, u32 *zone, struct lz_place_out *
 		of[in.n] = at;
 		cand[in.n++] = (struct lz_place_zone){
 			.class = sim_class(z->stream), .gc = sim_is_gc(z->stream),
-			.idle = lz_idle(age, s->setup.blocks), .empty = is_empty(s, z),
+			.idle = lz_idle(sim_class(z->stream), age, s->setup.blocks),
+			.empty = is_empty(s, z),
 			.alone = lz_alone(sim_class(z->stream), sim_is_gc(z->stream), age, ended),
 			.room = s->setup.cap - z->wp, .age = age,
 		};
