@@ -207,6 +207,27 @@ static void infer_order(struct kunit *test)
 	ram_survive(r);
 }
 
+/* Once nothing comes with a hint any more the zones of hints are the groups'. */
+static void infer_hints_end(struct kunit *test)
+{
+	struct ram *r = device(test, LZ_POLICY_ADAPTIVE, 14);
+	u32 state = 15, i;
+	u8 c;
+
+	fill(r, LZ_CLASS_NOT_SET);
+	for (c = LZ_CLASS_SHORT; c <= LZ_CLASS_EXTREME; c++) {
+		KUNIT_ASSERT_EQ(test, ram_write(r, c, c, 1), 0);
+		KUNIT_EXPECT_EQ(test, zone_of(r, c)->class, c);
+	}
+	overwrite(r, &state, LZ_CLASS_NOT_SET, 6);
+	for (i = 0; i < ZONES; i++)
+		if (r->lz->zone[i].state == LZ_ZS_OPEN)
+			KUNIT_EXPECT_TRUE(test, lz_is_group(r->lz->zone[i].class));
+	ram_verify(r);
+	KUNIT_ASSERT_EQ(test, ram_flush(r), 0);
+	ram_survive(r);
+}
+
 /* A request stays in one piece, whatever is known of its parts. */
 static void infer_requests(struct kunit *test)
 {
@@ -506,6 +527,7 @@ static struct kunit_case infer_cases[] = {
 	KUNIT_CASE(infer_survivors),
 	KUNIT_CASE_SLOW(infer_isolation),
 	KUNIT_CASE(infer_order),
+	KUNIT_CASE(infer_hints_end),
 	KUNIT_CASE(infer_requests),
 	KUNIT_CASE(infer_reload),
 	KUNIT_CASE(infer_moved),
