@@ -6,6 +6,7 @@
 #define BLOCKS	10000u
 #define HOT	(BLOCKS / 20)
 #define OCTAVE	256	/* of rates */
+#define COUNT	16u	/* what one block adds to a count */
 
 static struct lz_life *life(struct kunit *test)
 {
@@ -45,6 +46,13 @@ static void uniform(struct lz_life *l, u32 *state, u32 writes)
 {
 	while (writes--)
 		write(l, ram_random(state, BLOCKS));
+}
+
+/* By writes to the second half. */
+static void time_goes_by(struct lz_life *l, u32 writes)
+{
+	while (writes--)
+		lz_life_write(l, BLOCKS / 2 + writes % (BLOCKS / 2), 1, LZ_CLASS_NOT_SET);
 }
 
 static void fill(struct lz_life *l)
@@ -401,6 +409,111 @@ static void life_true_hints_by_block(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, l->trusted);
 }
 
+/* What counts as a pair: two hints, side by side, written at about the same time; one goes. */
+static void life_pairs(struct kunit *test)
+{
+	struct lz_life *l = life(test);
+	const u32 tick = 1u << (l->shift - LZ_LIFE_SUB_SHIFT);
+
+	lz_life_write(l, 10, 1, LZ_CLASS_LONG);
+	lz_life_write(l, 11, 1, LZ_CLASS_SHORT);
+	lz_life_discard(l, 11, 1);
+	KUNIT_EXPECT_EQ(test, l->sooner, (u64)COUNT);
+	lz_life_write(l, 11, 1, LZ_CLASS_EXTREME);
+	lz_life_write(l, 11, 1, LZ_CLASS_EXTREME);
+	KUNIT_EXPECT_EQ(test, l->later, (u64)COUNT);
+	/* Of one hint, beside one without, beside none. */
+	lz_life_write(l, 20, 2, LZ_CLASS_LONG);
+	lz_life_discard(l, 21, 1);
+	lz_life_write(l, 30, 1, LZ_CLASS_NOT_SET);
+	lz_life_write(l, 31, 1, LZ_CLASS_LONG);
+	lz_life_discard(l, 31, 1);
+	lz_life_write(l, 41, 1, LZ_CLASS_LONG);
+	lz_life_discard(l, 41, 1);
+	/* Half a time constant apart or less, whichever is the older one. */
+	lz_life_write(l, 51, 1, LZ_CLASS_LONG);
+	lz_life_write(l, 60, 1, LZ_CLASS_SHORT);
+	time_goes_by(l, 3 * tick);
+	lz_life_write(l, 50, 1, LZ_CLASS_SHORT);
+	lz_life_write(l, 61, 1, LZ_CLASS_LONG);
+	lz_life_discard(l, 51, 1);
+	KUNIT_EXPECT_EQ(test, l->later, 2ull * COUNT);
+	lz_life_discard(l, 61, 1);
+	KUNIT_EXPECT_EQ(test, l->later, 3ull * COUNT);
+	lz_life_write(l, 71, 1, LZ_CLASS_LONG);
+	lz_life_write(l, 80, 1, LZ_CLASS_SHORT);
+	time_goes_by(l, 6 * tick);
+	lz_life_write(l, 70, 1, LZ_CLASS_SHORT);
+	lz_life_write(l, 81, 1, LZ_CLASS_LONG);
+	lz_life_discard(l, 71, 1);
+	lz_life_discard(l, 81, 1);
+	KUNIT_EXPECT_EQ(test, l->later, 3ull * COUNT);
+	KUNIT_EXPECT_EQ(test, l->sooner, (u64)COUNT);
+}
+
+/* Hints of blocks tell if twice as many pairs, and 200, are gone in their order. */
+static void life_pairs_tell(struct kunit *test)
+{
+	struct lz_life *l = life(test);
+
+	l->beside[0] = 1000 * COUNT;
+	l->beside[1] = 1000 * COUNT;
+	l->written[8][0] = COUNT;
+	l->later = 300 * COUNT;
+	l->sooner = 800 * COUNT - 1;
+	lz_life_measure(l);
+	KUNIT_EXPECT_FALSE(test, l->trusted);
+	l->later = 300 * COUNT;
+	l->sooner = 800 * COUNT;
+	lz_life_measure(l);
+	KUNIT_EXPECT_TRUE(test, l->trusted);
+}
+
+/* Of two hints, as often, half of the blocks side by side agree by chance: a half more are to. */
+static void life_hints_of_files(struct kunit *test)
+{
+	struct lz_life *l = life(test);
+	u32 alike;
+
+	for (alike = 1490; alike <= 1510; alike += 20) {
+		l->beside[0] = 1000 * COUNT;
+		l->beside[2] = 1000 * COUNT;
+		l->alike = alike * COUNT;
+		lz_life_measure(l);
+		KUNIT_EXPECT_EQ(test, l->trusted, alike > 1500);
+	}
+	/* Too few to say. */
+	memset(l->beside, 0, sizeof(l->beside));
+	l->alike = 0;
+	l->beside[0] = 199 * COUNT;
+	lz_life_measure(l);
+	KUNIT_EXPECT_TRUE(test, l->trusted);
+}
+
+/* A hint whose blocks are only seen, or only written, is in use: of the two, one tells. */
+static void life_hints_in_use(struct kunit *test)
+{
+	struct lz_life *l = life(test);
+	u32 i, column = LZ_LIFE_BINS + 1;	/* of SHORT; the next is MEDIUM's */
+
+	for (i = 0; i < 2; i++) {
+		memset(l->seen, 0, sizeof(l->seen));
+		memset(l->written, 0, sizeof(l->written));
+		l->trusted = false;
+		l->seen[i][column] = 4000 * COUNT;
+		l->written[i][column + 1] = 4000 * COUNT;
+		lz_life_measure(l);
+		KUNIT_EXPECT_TRUE(test, l->trusted);
+	}
+	/* One by itself says nothing: as before. */
+	memset(l->seen, 0, sizeof(l->seen));
+	lz_life_measure(l);
+	KUNIT_EXPECT_TRUE(test, l->trusted);
+	l->trusted = false;
+	lz_life_measure(l);
+	KUNIT_EXPECT_FALSE(test, l->trusted);
+}
+
 /* A hint that much of the old, and cold, data has says nothing of what is written now. */
 static void life_old_hint(struct kunit *test)
 {
@@ -565,6 +678,9 @@ static void life_last_first(struct kunit *test)
 	merges(l, 80, true, BLOCKS / 2);
 	KUNIT_EXPECT_FALSE(test, l->alone);
 	merges(l, 80, true, 20 * BLOCKS);
+	/* Of all runs the last block may be gone, and no more. */
+	KUNIT_EXPECT_LE(test, l->gone[1], l->runs);
+	KUNIT_EXPECT_GT(test, 2 * l->gone[1], l->runs);
 	KUNIT_EXPECT_TRUE(test, l->alone);
 	merges(l, 80, false, 20 * BLOCKS);
 	KUNIT_EXPECT_FALSE(test, l->alone);
@@ -686,6 +802,7 @@ static void life_discards(struct kunit *test)
 {
 	struct lz_life *l = life(test);
 	u32 state = 12, i, from, b;
+	u64 counted = 0;
 	int r;
 
 	for (i = 0; i < 40; i++) {
@@ -702,6 +819,15 @@ static void life_discards(struct kunit *test)
 	lz_life_discard(l, 0, BLOCKS);
 	for (i = 0; i < BLOCKS; i++)
 		KUNIT_ASSERT_FALSE(test, lz_life_rate(l, i, &r));
+	/* As many are counted as there were, of one and of many. */
+	fill(l);
+	memset(l->written, 0, sizeof(l->written));
+	lz_life_discard(l, 0, 1);
+	lz_life_discard(l, 1, 999);
+	for (i = 0; i < LZ_LIFE_BINS; i++)
+		for (b = 0; b < LZ_LIFE_COLUMNS; b++)
+			counted += l->written[i][b];
+	KUNIT_EXPECT_EQ(test, counted, 1000ull * COUNT);
 	uniform(l, &state, BLOCKS);
 }
 
@@ -722,6 +848,10 @@ static struct kunit_case life_cases[] = {
 	KUNIT_CASE(life_shuffled_hints),
 	KUNIT_CASE(life_hints_by_block),
 	KUNIT_CASE(life_true_hints_by_block),
+	KUNIT_CASE(life_pairs),
+	KUNIT_CASE(life_pairs_tell),
+	KUNIT_CASE(life_hints_of_files),
+	KUNIT_CASE(life_hints_in_use),
 	KUNIT_CASE(life_old_hint),
 	KUNIT_CASE(life_short_alone),
 	KUNIT_CASE(life_time_left),
