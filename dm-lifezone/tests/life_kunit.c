@@ -706,6 +706,13 @@ static void life_runs(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, l->ended[1], 49ull);
 	lz_life_write(l, 60, 10, LZ_CLASS_EXTREME);
 	KUNIT_EXPECT_TRUE(test, lz_life_discard(l, 40, 5));
+	lz_life_measure(l);
+	KUNIT_EXPECT_TRUE(test, l->run[0].known);
+	/* One of a block has no first that is another than its last. */
+	lz_life_write(l, 80, 1, LZ_CLASS_EXTREME);
+	KUNIT_EXPECT_TRUE(test, lz_life_discard(l, 60, 5));
+	lz_life_measure(l);
+	KUNIT_EXPECT_FALSE(test, l->run[1].known);
 }
 
 static u64 mdc(u32 valid, u32 cap, int rate)

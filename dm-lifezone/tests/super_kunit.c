@@ -100,12 +100,21 @@ static void super_probe_refused(struct kunit *test)
 	struct ram *r = test->priv;
 	struct lz_super *s = ram_block(r, 0);
 	__le64 was = s->logical_blocks;
+	__le32 cap = s->zone_cap, gc = s->gc_zones;
 
 	ram_stop(r);
 	s->logical_blocks = cpu_to_le64(le64_to_cpu(s->logical_blocks) + 1);
 	ram_reseal(&s->h, 0);
 	probe_refused(r, -EUCLEAN, "such a drive has at most");
 	s->logical_blocks = was;
+	s->gc_zones = 0;
+	ram_reseal(&s->h, 0);
+	probe_refused(r, -EUCLEAN, "such a drive has at most");
+	s->gc_zones = gc;
+	s->zone_cap = cpu_to_le32(le32_to_cpu(cap) + 1);
+	ram_reseal(&s->h, 0);
+	probe_refused(r, -EINVAL, "formatted for");
+	s->zone_cap = cap;
 	ram_reseal(&s->h, 0);
 	r->g.nr_zones--;
 	probe_refused(r, -EINVAL, "formatted for");
@@ -182,8 +191,9 @@ static void lead(struct ram *r, u64 end, u64 ztab, u64 journal)
 static void super_root_astray(struct kunit *test)
 {
 	struct ram *r = test->priv;
-	u64 past = (u64)r->g.nr_zones * r->g.zone_blocks, end, ztab, journal;
-	u32 zone = r->lz->root_zone;
+	/* Beyond the last zone, and in one of the roots'. */
+	u64 past[] = { (u64)r->g.nr_zones * r->g.zone_blocks, 5 }, end, ztab, journal;
+	u32 zone = r->lz->root_zone, i;
 	struct lz_root *root;
 
 	KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_LONG, 10, 300), 0);
@@ -192,12 +202,15 @@ static void super_root_astray(struct kunit *test)
 	root = ram_block(r, end - 1);
 	ztab = le64_to_cpu(root->ztab_top[0]);
 	journal = le64_to_cpu(root->journal_addr);
-	lead(r, end, past, journal);
-	KUNIT_EXPECT_EQ(test, ram_load(r, 0), -EUCLEAN);
-	KUNIT_EXPECT_TRUE_MSG(test, strstr(r->said, "is past the drive"), "(%s)", r->said);
-	lead(r, end, ztab, past);
-	KUNIT_EXPECT_EQ(test, ram_load(r, 0), -EUCLEAN);
-	KUNIT_EXPECT_TRUE_MSG(test, strstr(r->said, "the journal begins at"), "(%s)", r->said);
+	for (i = 0; i < ARRAY_SIZE(past); i++) {
+		lead(r, end, past[i], journal);
+		KUNIT_EXPECT_EQ(test, ram_load(r, 0), -EUCLEAN);
+		KUNIT_EXPECT_TRUE_MSG(test, strstr(r->said, "is past the drive"), "(%s)", r->said);
+		lead(r, end, ztab, past[i]);
+		KUNIT_EXPECT_EQ(test, ram_load(r, 0), -EUCLEAN);
+		KUNIT_EXPECT_TRUE_MSG(test, strstr(r->said, "the journal begins at"), "(%s)",
+				      r->said);
+	}
 	lead(r, end, LZ_NOWHERE, journal);
 	KUNIT_EXPECT_EQ(test, ram_load(r, LZ_LOAD_RO), 0);
 }
