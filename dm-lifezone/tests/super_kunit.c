@@ -215,6 +215,25 @@ static void super_root_astray(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ram_load(r, LZ_LOAD_RO), 0);
 }
 
+/* A superblock of fewer blocks than are mapped: what maps one past the device is not read. */
+static void super_fewer_blocks(struct kunit *test)
+{
+	struct ram *r = test->priv;
+	u32 i;
+
+	KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_LONG, 10, 300), 0);
+	ram_stop(r);
+	for (i = 0; i < 2; i++) {
+		struct lz_super *s = ram_block(r, i);
+
+		s->logical_blocks = cpu_to_le64(100);
+		ram_reseal(&s->h, 0);
+	}
+	KUNIT_ASSERT_EQ(test, ram_load(r, LZ_LOAD_RO), 0);
+	KUNIT_EXPECT_NE(test, ram_read(r, 20), 0);
+	KUNIT_EXPECT_TRUE_MSG(test, strstr(r->said, "past the device"), "(%s)", r->said);
+}
+
 /* The @which number of the newest root, which ends at @end; returns what it was. */
 static u64 count_from(struct ram *r, u64 end, u32 which, u64 value)
 {
@@ -275,6 +294,7 @@ static struct kunit_case super_cases[] = {
 	KUNIT_CASE(super_said_once),
 	KUNIT_CASE(super_empty_root_zone),
 	KUNIT_CASE(super_root_astray),
+	KUNIT_CASE(super_fewer_blocks),
 	KUNIT_CASE(super_numbers_late),
 	{}
 };
