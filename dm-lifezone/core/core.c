@@ -731,7 +731,7 @@ void lz_get_info(struct lz *lz, struct lz_info *info)
 		const struct lz_zone *z = lz->cur[0][i];
 
 		/* A group is written to by both. */
-		if (!z && i >= LZ_CLASS_GROUP)
+		if (!z && lz_is_group(i))
 			z = lz->cur[1][i];
 		if (z)
 			info->class_open[i] = lz_zone_nr(lz, z);

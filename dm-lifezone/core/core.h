@@ -254,9 +254,9 @@ static inline enum lz_stat lz_class_stat(enum lz_stat of, u8 class)
 {
 	u32 kind = (of - LZ_ST_CLASS_WRITES) / LZ_NR_CLASSES;
 
-	if (class < LZ_CLASS_GROUP)
-		return of + class;
-	return LZ_ST_GROUP_WRITES + kind * LZ_NR_GROUPS + class - LZ_CLASS_GROUP;
+	if (lz_is_group(class))
+		return LZ_ST_GROUP_WRITES + kind * LZ_NR_GROUPS + class - LZ_CLASS_GROUP;
+	return of + class;
 }
 
 static_assert(LZ_NR_STATS <= LZ_ROOT_STATS, "counters fit in the root");

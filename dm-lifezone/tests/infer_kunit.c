@@ -41,6 +41,14 @@ static void overwrite(struct ram *r, u32 *state, u8 class, u32 fills)
 	}
 }
 
+/* All reads as it was last written, and does after a cut. */
+static void sound(struct ram *r)
+{
+	ram_verify(r);
+	KUNIT_ASSERT_EQ(r->test, ram_flush(r), 0);
+	ram_survive(r);
+}
+
 /* Where the block lies. */
 static struct lz_zone *zone_of(struct ram *r, u64 lba)
 {
@@ -80,9 +88,7 @@ static u64 copies(struct kunit *test, u8 policy, u32 *mix)
 	overwrite(r, &state, LZ_CLASS_NOT_SET, 4);
 	was = lz_stat(r->lz, LZ_ST_GC_COPIES) - was;
 	*mix = mixed(r);
-	ram_verify(r);
-	KUNIT_ASSERT_EQ(test, ram_flush(r), 0);
-	ram_survive(r);
+	sound(r);
 	ram_free(r);
 	test->priv = NULL;
 	return was;
@@ -147,9 +153,7 @@ static void infer_survivors(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, r->lz->life->trusted);
 	KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_SHORT, 0, 1), 0);
 	KUNIT_EXPECT_GE(test, zone_of(r, 0)->class, LZ_CLASS_GROUP);
-	ram_verify(r);
-	KUNIT_ASSERT_EQ(test, ram_flush(r), 0);
-	ram_survive(r);
+	sound(r);
 }
 
 /* gc_isolation=adaptive: users' data goes where the policy wants it, what survives to groups. */
@@ -180,9 +184,7 @@ static void infer_isolation(struct kunit *test)
 	for (c = LZ_CLASS_GROUP; c < LZ_NR_ZONE_CLASSES; c++)
 		groups += !!info.class_zones[c];
 	KUNIT_EXPECT_GT(test, groups, 1u);
-	ram_verify(r);
-	KUNIT_ASSERT_EQ(test, ram_flush(r), 0);
-	ram_survive(r);
+	sound(r);
 }
 
 /* Where order is worth more: what has no hint is in zones of its own, what survives in groups. */
@@ -202,9 +204,7 @@ static void infer_order(struct kunit *test)
 	KUNIT_EXPECT_GT(test, lz_stat(r->lz, LZ_ST_GC_COPIES), 0ull);
 	KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_NOT_SET, 0, 1), 0);
 	KUNIT_EXPECT_EQ(test, zone_of(r, 0)->class, LZ_CLASS_NOT_SET);
-	ram_verify(r);
-	KUNIT_ASSERT_EQ(test, ram_flush(r), 0);
-	ram_survive(r);
+	sound(r);
 }
 
 /* Once nothing comes with a hint any more the zones of hints are the groups'. */
@@ -223,9 +223,7 @@ static void infer_hints_end(struct kunit *test)
 	for (i = 0; i < ZONES; i++)
 		if (r->lz->zone[i].state == LZ_ZS_OPEN)
 			KUNIT_EXPECT_TRUE(test, lz_is_group(r->lz->zone[i].class));
-	ram_verify(r);
-	KUNIT_ASSERT_EQ(test, ram_flush(r), 0);
-	ram_survive(r);
+	sound(r);
 }
 
 /* A request stays in one piece, whatever is known of its parts. */
@@ -275,9 +273,7 @@ static void infer_reload(struct kunit *test)
 	}
 	KUNIT_EXPECT_GT(test, same, lba / 2);
 	overwrite(r, &state, LZ_CLASS_NOT_SET, 4);
-	ram_verify(r);
-	KUNIT_ASSERT_EQ(test, ram_flush(r), 0);
-	ram_survive(r);
+	sound(r);
 }
 
 static void set_policy(struct ram *r, u8 policy)
@@ -485,9 +481,7 @@ static void infer_alone(struct kunit *test)
 	r->o.policy = LZ_POLICY_SLA;
 	lz_set_options(r->lz, &r->o);
 	KUNIT_EXPECT_FALSE(test, lz_infer_alone(r->lz));
-	ram_verify(r);
-	KUNIT_ASSERT_EQ(test, ram_flush(r), 0);
-	ram_survive(r);
+	sound(r);
 }
 
 /* One that is all gone is not kept to be filled up, unless hardly anything was written to it. */

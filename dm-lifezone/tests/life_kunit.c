@@ -409,6 +409,23 @@ static void life_true_hints_by_block(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, l->trusted);
 }
 
+/* Two pairs @writes apart, in which one goes against its hint: the older, the younger; counted? */
+static void pairs_apart(struct kunit *test, u64 lba, u32 writes, u64 count)
+{
+	struct lz_life *l = test->priv;
+	u64 later = l->later;
+
+	lz_life_write(l, lba + 1, 1, LZ_CLASS_LONG);
+	lz_life_write(l, lba + 10, 1, LZ_CLASS_SHORT);
+	time_goes_by(l, writes);
+	lz_life_write(l, lba, 1, LZ_CLASS_SHORT);
+	lz_life_write(l, lba + 11, 1, LZ_CLASS_LONG);
+	lz_life_discard(l, lba + 1, 1);
+	KUNIT_EXPECT_EQ(test, l->later, later + count);
+	lz_life_discard(l, lba + 11, 1);
+	KUNIT_EXPECT_EQ(test, l->later, later + 2 * count);
+}
+
 /* What counts as a pair: two hints, side by side, written at about the same time; one goes. */
 static void life_pairs(struct kunit *test)
 {
@@ -431,22 +448,8 @@ static void life_pairs(struct kunit *test)
 	lz_life_write(l, 41, 1, LZ_CLASS_LONG);
 	lz_life_discard(l, 41, 1);
 	/* Half a time constant apart or less, whichever is the older one. */
-	lz_life_write(l, 51, 1, LZ_CLASS_LONG);
-	lz_life_write(l, 60, 1, LZ_CLASS_SHORT);
-	time_goes_by(l, 3 * tick);
-	lz_life_write(l, 50, 1, LZ_CLASS_SHORT);
-	lz_life_write(l, 61, 1, LZ_CLASS_LONG);
-	lz_life_discard(l, 51, 1);
-	KUNIT_EXPECT_EQ(test, l->later, 2ull * COUNT);
-	lz_life_discard(l, 61, 1);
-	KUNIT_EXPECT_EQ(test, l->later, 3ull * COUNT);
-	lz_life_write(l, 71, 1, LZ_CLASS_LONG);
-	lz_life_write(l, 80, 1, LZ_CLASS_SHORT);
-	time_goes_by(l, 6 * tick);
-	lz_life_write(l, 70, 1, LZ_CLASS_SHORT);
-	lz_life_write(l, 81, 1, LZ_CLASS_LONG);
-	lz_life_discard(l, 71, 1);
-	lz_life_discard(l, 81, 1);
+	pairs_apart(test, 50, 3 * tick, COUNT);
+	pairs_apart(test, 70, 6 * tick, 0);
 	KUNIT_EXPECT_EQ(test, l->later, 3ull * COUNT);
 	KUNIT_EXPECT_EQ(test, l->sooner, (u64)COUNT);
 }

@@ -391,7 +391,7 @@ static unsigned int parse_zones(const char *s, struct lz_place_zone *z)
 		z[n].alone = *s == 'a' || *s == 'x';
 		/* Old, and not idle yet. */
 		z[n].age = z[n].idle || z[n].alone || *s == 'o' ? OLD - n : 0;
-		if (z[n].idle || z[n].empty || z[n].age)
+		if (z[n].empty || z[n].age)
 			s++;
 		z[n].room = *s && *s != ' ' ? 0 : 100;
 		while (*s && *s != ' ')

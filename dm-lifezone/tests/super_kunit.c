@@ -95,27 +95,33 @@ static void probe_refused(struct ram *r, int err, const char *what)
 	KUNIT_EXPECT_TRUE_MSG(r->test, at && !strstr(at + 1, what), "(%s)", r->said);
 }
 
+/* The same, where a number of the superblock is @value. */
+static void number_refused(struct ram *r, __le32 *number, u32 value, int err, const char *what)
+{
+	struct lz_super *s = ram_block(r, 0);
+	__le32 was = *number;
+
+	*number = cpu_to_le32(value);
+	ram_reseal(&s->h, 0);
+	probe_refused(r, err, what);
+	*number = was;
+	ram_reseal(&s->h, 0);
+}
+
 static void super_probe_refused(struct kunit *test)
 {
 	struct ram *r = test->priv;
 	struct lz_super *s = ram_block(r, 0);
 	__le64 was = s->logical_blocks;
-	__le32 cap = s->zone_cap, gc = s->gc_zones;
 
 	ram_stop(r);
 	s->logical_blocks = cpu_to_le64(le64_to_cpu(s->logical_blocks) + 1);
 	ram_reseal(&s->h, 0);
 	probe_refused(r, -EUCLEAN, "such a drive has at most");
 	s->logical_blocks = was;
-	s->gc_zones = 0;
 	ram_reseal(&s->h, 0);
-	probe_refused(r, -EUCLEAN, "such a drive has at most");
-	s->gc_zones = gc;
-	s->zone_cap = cpu_to_le32(le32_to_cpu(cap) + 1);
-	ram_reseal(&s->h, 0);
-	probe_refused(r, -EINVAL, "formatted for");
-	s->zone_cap = cap;
-	ram_reseal(&s->h, 0);
+	number_refused(r, &s->gc_zones, 0, -EUCLEAN, "such a drive has at most");
+	number_refused(r, &s->zone_cap, r->g.zone_cap + 1, -EINVAL, "formatted for");
 	r->g.nr_zones--;
 	probe_refused(r, -EINVAL, "formatted for");
 	r->g.nr_zones++;

@@ -92,18 +92,19 @@ void sim_place(const struct sim *s, u32 stream, u32 *zone, struct lz_place_out *
 	for (i = 0; i < SIM_OPEN_MAX; i++) {
 		const struct sim_zone *z;
 		u32 at = s->slot[i];
+		u8 class;
 		u64 age;
 
 		if (at == SIM_NOWHERE || !sim_shared(s, at))
 			continue;
 		z = &s->z[at];
+		class = sim_class(z->stream);
 		age = z->wp ? sim_clock(s) - z->written : 0;
 		of[in.n] = at;
 		cand[in.n++] = (struct lz_place_zone){
-			.class = sim_class(z->stream), .gc = sim_is_gc(z->stream),
-			.idle = lz_idle(sim_class(z->stream), age, s->setup.blocks),
-			.empty = is_empty(s, z),
-			.alone = lz_alone(sim_class(z->stream), sim_is_gc(z->stream), age, ended),
+			.class = class, .gc = sim_is_gc(z->stream),
+			.idle = lz_idle(class, age, s->setup.blocks), .empty = is_empty(s, z),
+			.alone = lz_alone(class, sim_is_gc(z->stream), age, ended),
 			.room = s->setup.cap - z->wp, .age = age,
 		};
 	}
