@@ -12,7 +12,9 @@
 # "lifezone trim --watch", and at deletion.
 #
 # BENCH_ROCKSDB_MB: megabytes (10^6 bytes) that are put; BENCH_ROCKSDB_JOBS: flushes and merges at a
-# time, at most (2; the more, the more room the store needs: 1,150 MB with eight)
+# time, at most (2; the more, the more room the store needs: 1,150 MB with eight);
+# BENCH_ROCKSDB_AGAIN: so many times as much is put then, keys drawn of those there are (0; the store
+# needs up to twice the room: 750 MB)
 
 . tests/bench/lib.sh
 
@@ -37,7 +39,11 @@ placed() {
 # came with a hint; what was written is in csv.NR; F2FS has $f2fs_settings
 puts() {
 	local fs=$1 set=${SETTINGS[$2]} n=$((${BENCH_ROCKSDB_MB:-1400} * 1000000 / (KEY + VALUE)))
-	local top=/dev/mapper/rocksdb watched=${3:-} class status
+	local top=/dev/mapper/rocksdb watched=${3:-} benchmarks=filluniquerandom i class status
+
+	for ((i = 0; i < ${BENCH_ROCKSDB_AGAIN:-0}; i++)); do
+		benchmarks+=,overwrite
+	done
 
 	must lz_format "$dev" --force --quiet
 	# shellcheck disable=SC2086	# words are wanted
@@ -49,7 +55,7 @@ puts() {
 	f2fs_set "$fs" $top
 	[ -z "$watched" ] || watch rocksdb
 	# The WAL goes out as it is written, as ZenFS has it.
-	db_bench --benchmarks=filluniquerandom --db="$MNT/db" --num=$n --key_size=$KEY --value_size=$VALUE \
+	db_bench --benchmarks="$benchmarks" --db="$MNT/db" --num=$n --key_size=$KEY --value_size=$VALUE \
 		--seed=1 --compression_type=none --write_buffer_size=$((4 << 20)) \
 		--target_file_size_base=$((4 << 20)) --max_bytes_for_level_base=$((16 << 20)) \
 		--max_bytes_for_level_multiplier=2 --use_direct_io_for_flush_and_compaction=true \
@@ -59,7 +65,7 @@ puts() {
 		tail -5 "$W/db_bench"
 		fail "db_bench: status $status"
 	}
-	note "$(grep '^filluniquerandom' "$W/db_bench")"
+	note "$(grep -E '^(filluniquerandom|overwrite)' "$W/db_bench")"
 	must sync -f "$MNT"
 	if [ -n "$watched" ]; then
 		unwatch
