@@ -469,7 +469,7 @@ int cmd_sim(int argc, char **argv)
 	if (a.setup.reserve == UNSET) {
 		a.setup.reserve = a.setup.arrivals == SIM_CLOSED || a.follow ? 0 :
 			a.setup.gc_start / 2;
-	} else if (a.setup.reserve && a.setup.reserve >= a.setup.gc_start) {
+	} else if (!a.follow && a.setup.reserve && a.setup.reserve >= a.setup.gc_start) {
 		complain("sim", "--reserve %u: must be less than --gc-start %u, or GC never begins",
 			 a.setup.reserve, a.setup.gc_start);
 		return EXIT_USAGE_;

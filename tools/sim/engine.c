@@ -198,7 +198,7 @@ static u32 most_valid(const struct sim *s)
 	if (!a->gc_slope || s->nr_free < SIM_RESERVE)
 		return a->cap;
 	part = a->gc_slope * (a->gc_start - room(s)) / a->zones;
-	return part < 1 ? part * a->cap : a->cap;
+	return clamp(part, 0., 1.) * a->cap;
 }
 
 u32 sim_pick(struct sim *s)

@@ -61,6 +61,8 @@ struct shown_list {
  * @due: by zone: it is to be reset
  * @open: zones for the next placement
  * @full: zones for the next victim
+ * @device: whose decisions these are
+ * @wrong: what is wrong with the line
  * @line: number of the line
  * @say: is told of differences
  * @n: what was compared
@@ -72,6 +74,8 @@ struct follow {
 	bool *due;
 	struct shown_list open;
 	struct shown_list full;
+	char device[16];
+	const char *wrong;
 	u64 line;
 	void (*say)(u64 line, const char *text);
 	struct sim_followed *n;
@@ -362,6 +366,21 @@ static bool on_reset(struct follow *f, const char *text)
 	return true;
 }
 
+/* Is it of the device the others are of? */
+static bool same_device(struct follow *f, const char *text)
+{
+	char device[16];
+
+	if (sscanf(text, "%15s", device) != 1)
+		return false;
+	if (!*f->device)
+		memcpy(f->device, device, sizeof(device));
+	if (!strcmp(f->device, device))
+		return true;
+	f->wrong = "of a second device: must be the events of one";
+	return false;
+}
+
 /* One line of a trace; false: it cannot be made out. */
 static bool event(struct follow *f, char *line)
 {
@@ -376,8 +395,11 @@ static bool event(struct follow *f, char *line)
 	char *at = strstr(line, ": lifezone_"), *end;
 	u32 i;
 
-	if (!at)
-		return true;
+	if (!at) {
+		if (!strncmp(line, "CPU:", 4) && strstr(line, " EVENTS]"))
+			f->wrong = "events are lost: the trace must have had more room";
+		return !f->wrong;
+	}
 	at += strlen(": lifezone_");
 	end = strchr(at, ':');
 	if (!end)
@@ -388,6 +410,8 @@ static bool event(struct follow *f, char *line)
 			continue;
 		/* The device comes first. */
 		end += strspn(end, " ");
+		if (!same_device(f, end))
+			return false;
 		end += strcspn(end, " ");
 		end += strspn(end, " ");
 		return events[i].on(f, end);
@@ -454,9 +478,8 @@ int sim_follow(const char *path, const struct sim_policy *p, const struct sim_se
 		line[strcspn(line, "\n")] = 0;
 		if (event(&f, line))
 			continue;
-		snprintf(said, sizeof(said),
-			 "line %llu: not of this module, or of another geometry",
-			 (unsigned long long)f.line);
+		snprintf(said, sizeof(said), "line %llu: %s", (unsigned long long)f.line,
+			 f.wrong ?: "not of this module, or of another geometry");
 		err = -EINVAL;
 	}
 	if (!err && ferror(in)) {

@@ -248,8 +248,11 @@ static void look(struct sim *s)
 static u32 midas_victim(struct sim *s)
 {
 	struct midas *m = s->priv;
-	u32 zone, i, to;
+	u32 zone = emptiest(s, 0), i, to;
 
+	/* All garbage there may be is in open zones. */
+	if (zone == SIM_NOWHERE || s->z[zone].valid == s->setup.cap)
+		return SIM_NOWHERE;
 	if (++m->in_a_row > IN_A_ROW && m->last > 1) {
 		/* What is moved frees nothing. */
 		to = m->from < m->last ? m->from : m->last - 1;

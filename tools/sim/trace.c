@@ -89,7 +89,14 @@ static bool next_line(struct trace *t)
 		return false;
 	}
 	t->nr++;
-	t->line[strcspn(t->line, "\r\n")] = 0;
+	if (t->nr == 1 && !strncmp(t->line, "\x1f\x8b", 2))
+		return wrong(t, "compressed by gzip, which is to be undone first");
+	if (n && t->line[n - 1] == '\n')
+		t->line[--n] = 0;
+	if (n && t->line[n - 1] == '\r')
+		t->line[--n] = 0;
+	if (strcspn(t->line, "\r") < (size_t)n)
+		return wrong(t, "a NUL or a carriage return: must be lines of text");
 	return true;
 }
 
@@ -177,12 +184,13 @@ static u32 split(char *line, const char *by, char **word, u32 most)
 /* The same at each comma, without blanks around; what is behind the last may be nothing. */
 static u32 split_columns(char *line, char **word, u32 most)
 {
-	char *rest = line, *at;
+	char *rest = line, *at, *end;
 	u32 n = 0;
 
 	while ((at = strsep(&rest, ","))) {
 		at += strspn(at, " \t");
-		at[strcspn(at, " \t")] = 0;
+		for (end = at + strlen(at); end > at && strchr(" \t", end[-1]);)
+			*--end = 0;
 		if (!*at && !rest)
 			break;
 		if (n < most)
@@ -335,8 +343,6 @@ static bool recognise(struct trace *t)
 		if (t->nr == 1 && !strncmp(t->line, "\xef\xbb\xbf", 3))
 			memmove(t->line, t->line + 3, strlen(t->line + 3) + 1);
 	} while (!t->line[strspn(t->line, " \t")] || *t->line == '#');
-	if (!strncmp(t->line, "\x1f\x8b", 2))
-		return wrong(t, "compressed by gzip, which is to be undone first");
 	if (sscanf(t->line, "fio version %u iolog", v) == 1) {
 		if (*v != 2 && *v != 3)
 			return wrong(t, "fio's log is of version %u: must be 2 or 3", *v);
