@@ -159,30 +159,39 @@ static bool attr_u64(const struct watched *w, const char *name, u64 *v)
 	return block_u64(w->id.dev, path, v);
 }
 
+static void put_known(struct json_object *o, const char *key, bool known, u64 v)
+{
+	json_object_object_add(o, key, known ? json_object_new_uint64(v) : NULL);
+}
+
 /* One file system, and a row that says what it brought. */
 static bool trim_one(struct trim_args *a, const struct watched *w, const struct fs_mount *m)
 {
-	u64 before = 0, after = 0, discards = 0, more = 0, begun = now_ms();
+	u64 before, after, discards, more, begun = now_ms(), rest;
 	struct json_object *o;
+	bool known;
 
-	attr_u64(w, "mapped_blocks", &before);
-	attr_u64(w, "discarded_blocks", &discards);
-	if (!fs_trim(m, a->share, &stop))
+	known = attr_u64(w, "mapped_blocks", &before) &&
+		attr_u64(w, "discarded_blocks", &discards);
+	if (!fs_trim(m, a->share, &stop, &rest))
 		return false;
 	/* Only then is what was discarded no more counted as mapped. */
 	started_message(w->id.name, "checkpoint");
-	attr_u64(w, "mapped_blocks", &after);
-	attr_u64(w, "discarded_blocks", &more);
+	/* They are not told while it is suspended. */
+	known = attr_u64(w, "mapped_blocks", &after) &&
+		attr_u64(w, "discarded_blocks", &more) && known;
 	o = json_object_new_object();
 	put_str(o, "device", w->id.name);
 	put_str(o, "type", m->type);
-	put_u64(o, "mapped_before", before);
-	put_u64(o, "mapped_after", after);
-	put_u64(o, "discarded", more - discards);
+	put_known(o, "mapped_before", known, before);
+	put_known(o, "mapped_after", known, after);
+	put_known(o, "discarded", known, known ? more - discards : 0);
 	put_u64(o, "ms", now_ms() - begun);
 	put_str(o, "directory", m->point);
 	out_row(&a->out, o);
 	fflush(stdout);
+	if (a->watch && !stop)
+		pause_ms(rest);
 	return true;
 }
 

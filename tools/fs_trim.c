@@ -2,7 +2,8 @@
 /*
  * Making a mounted file system discard what it has freed, now, and without keeping
  * others from it: it is gone through piece by piece (FITRIM), with pauses. What was
- * freed since the last commit or checkpoint may not be discarded yet, so it is synced first.
+ * freed since the last commit or checkpoint may not be discarded yet, so it is synced first. It is
+ * open for a piece at a time only, as nobody can unmount it while it is.
  *
  * F2FS is another matter. It discards by a thread of its own, which stops whenever the
  * file system has been used in the last five seconds, and FITRIM only queues what is
@@ -30,8 +31,7 @@
 #define F2FS_GIVE_UP_MS	10000		/* without one of them issued */
 #define POLL_MS		20
 
-/* Ends early by a signal. */
-static void pause_ms(u64 ms)
+void pause_ms(u64 ms)
 {
 	struct timespec t = { .tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000 };
 
@@ -51,23 +51,46 @@ static u64 device_bytes(dev_t dev)
 	return block_u64(dev, "size", &sectors) ? sectors * 512 : 0;
 }
 
-/* One piece. 0, or what is wrong. */
-static int trim_piece(int fd, u64 start, u64 len)
+/* -1, with ESTALE if it is not what is mounted there. */
+static int open_mount(const struct fs_mount *m)
 {
-	struct fstrim_range r = { .start = start, .len = len };
+	int fd = open(m->point, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
-	return ioctl(fd, FITRIM, &r) ? errno : 0;
+	if (fd >= 0 && fs_mount_id(fd, "") != m->id) {
+		close(fd);
+		fd = -1;
+		errno = ESTALE;
+	}
+	return fd;
 }
 
-static int trim_pieces(int fd, u64 bytes, unsigned int share, const volatile sig_atomic_t *stop)
+/* One piece; @rest: how long that is to be rested for (ms). 0, or what is wrong. */
+static int trim_piece(const struct fs_mount *m, u64 start, u64 len, unsigned int share, u64 *rest)
 {
-	u64 at, begun;
+	struct fstrim_range r = { .start = start, .len = len };
+	int fd = open_mount(m), err;
+	u64 begun = now_ms();
+
+	if (fd < 0)
+		return errno;
+	err = ioctl(fd, FITRIM, &r) ? errno : 0;
+	close(fd);
+	*rest = rest_ms(now_ms() - begun, share);
+	return err;
+}
+
+static int trim_pieces(const struct fs_mount *m, unsigned int share,
+		       const volatile sig_atomic_t *stop, u64 *rest)
+{
+	u64 bytes = device_bytes(m->dev), at;
 	int err;
 
-	for (at = 0; at < bytes && !*stop; at += PIECE) {
-		begun = now_ms();
+	for (at = 0; at < bytes; at += PIECE) {
+		pause_ms(*rest);
+		if (*stop)
+			break;
 		/* Btrfs counts in addresses of its own, which go beyond the device. */
-		err = trim_piece(fd, at, at + PIECE < bytes ? PIECE : ~0ull - at);
+		err = trim_piece(m, at, at + PIECE < bytes ? PIECE : ~0ull - at, share, rest);
 		/* A file system may be smaller than its device. */
 		if (err == EINVAL && at)
 			break;
@@ -75,8 +98,6 @@ static int trim_pieces(int fd, u64 bytes, unsigned int share, const volatile sig
 			continue;
 		if (err)
 			return err;
-		if (at + PIECE < bytes)
-			pause_ms(rest_ms(now_ms() - begun, share));
 	}
 	return 0;
 }
@@ -170,19 +191,19 @@ static int f2fs_lock(const struct fs_mount *m, const volatile sig_atomic_t *stop
 	return fd;
 }
 
-static int trim_f2fs(const struct fs_mount *m, int fd, unsigned int share,
-		     const volatile sig_atomic_t *stop)
+static int trim_f2fs(const struct fs_mount *m, unsigned int share,
+		     const volatile sig_atomic_t *stop, u64 *rest)
 {
-	u64 rest = rest_ms(F2FS_PAUSE_MS, share);
+	u64 pause = rest_ms(F2FS_PAUSE_MS, share);
 	struct setting s[] = {
 		{ .name = "discard_io_aware", .value = 0 },
 		/* The same on a kernel that does not have it. */
 		{ .name = "discard_io_aware_gran", .value = 0 },
 		{ .name = "discard_granularity", .value = 1 },
 		{ .name = "max_discard_request", .value = F2FS_AT_ONCE },
-		{ .name = "min_discard_issue_time", .value = rest },
-		{ .name = "mid_discard_issue_time", .value = rest },
-		{ .name = "max_discard_issue_time", .value = rest },
+		{ .name = "min_discard_issue_time", .value = pause },
+		{ .name = "mid_discard_issue_time", .value = pause },
+		{ .name = "max_discard_issue_time", .value = pause },
 	};
 	char name[32], dir[F2FS_DIR];
 	int err, lock;
@@ -194,11 +215,11 @@ static int trim_f2fs(const struct fs_mount *m, int fd, unsigned int share,
 	if (lock < 0)
 		return *stop ? EINTR : errno;
 	snprintf(dir, sizeof(dir), "/sys/fs/f2fs/%s", name);
-	for (i = 0; m->discard && i < ARRAY_SIZE(s); i++)
+	for (i = 0; i < ARRAY_SIZE(s); i++)
 		s[i].changed = f2fs_get(dir, s[i].name, &s[i].was) &&
 			f2fs_put(dir, s[i].name, s[i].value);
-	err = trim_piece(fd, 0, ~0ull);
-	if (!err && m->discard && !f2fs_wait(dir, rest, stop))
+	err = trim_piece(m, 0, ~0ull, share, rest);
+	if (!err && !f2fs_wait(dir, pause, stop))
 		err = ETIME;
 	for (i = 0; i < ARRAY_SIZE(s); i++)
 		if (s[i].changed)
@@ -207,26 +228,29 @@ static int trim_f2fs(const struct fs_mount *m, int fd, unsigned int share,
 	return err;
 }
 
-bool fs_trim(const struct fs_mount *m, unsigned int share, const volatile sig_atomic_t *stop)
+bool fs_trim(const struct fs_mount *m, unsigned int share, const volatile sig_atomic_t *stop,
+	     u64 *rest)
 {
-	int fd = open(m->point, O_RDONLY | O_DIRECTORY | O_CLOEXEC), err;
+	int fd = open_mount(m), err;
 
+	*rest = 0;
+	if (fd < 0 && errno == ESTALE) {
+		complain(m->point, "mounted over, so that %s on it cannot be reached", m->type);
+		return false;
+	}
 	if (fd < 0) {
 		complain(m->point, "%s", strerror(errno));
 		return false;
 	}
-	if (fs_mount_id(fd, "") != m->id) {
-		complain(m->point, "mounted over, so that %s on it cannot be reached", m->type);
-		close(fd);
-		return false;
-	}
-	if (syncfs(fd))
-		err = errno;
-	else if (!strcmp(m->type, "f2fs"))
-		err = trim_f2fs(m, fd, share, stop);
-	else
-		err = trim_pieces(fd, device_bytes(m->dev), share, stop);
+	err = syncfs(fd) ? errno : 0;
 	close(fd);
+	if (!err && !strcmp(m->type, "f2fs") && m->discard)
+		err = trim_f2fs(m, share, stop, rest);
+	else if (!err)
+		err = trim_pieces(m, share, stop, rest);
+	/* Unmounted meanwhile. */
+	if (err == ESTALE || err == ENOENT)
+		err = 0;
 	if (err == ENOTTY || err == EOPNOTSUPP)
 		complain(m->point, "%s cannot be made to discard", m->type);
 	else if (err == ETIME)

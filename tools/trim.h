@@ -33,6 +33,9 @@ static inline u64 now_ms(void)
 	return now_ns() / 1000000;
 }
 
+/* Waits so long, or until a signal comes. */
+void pause_ms(u64 ms);
+
 /*
  * fs_mounts - file systems mounted on block device @on, or on devices on top of it;
  * each once, however often it is mounted
@@ -53,9 +56,11 @@ bool fs_mount_dev(u64 id, dev_t *dev);
  * @m: the file system
  * @share: per cent of the time that it may be at work
  * @stop: set by a signal: come to an end
+ * @rest: so long (ms) it is to be left in peace, if it is to be trimmed again
  *
  * Return: false: it has said why.
  */
-bool fs_trim(const struct fs_mount *m, unsigned int share, const volatile sig_atomic_t *stop);
+bool fs_trim(const struct fs_mount *m, unsigned int share, const volatile sig_atomic_t *stop,
+	     u64 *rest);
 
 #endif /* LIFEZONE_TRIM_H */

@@ -54,14 +54,17 @@ must lifezone trim lz0 --json >"$W/out"
 equal "$(jq -r '.[0].directory' "$W/out")" "$W/elsewhere" directory
 must umount "$MNT"
 must umount "$W/elsewhere"
+# pieces N: blocks that were freed one by one, so that it takes a while
+pieces() {
+	head -c $(($1 * 2 * 4096)) /dev/zero | split -b 4096 -a 4 -d - "$MNT/piece"
+	sync -f "$MNT"
+	rm "$MNT"/piece*[02468]
+}
 # Whoever ends it, and however many there are, settings are put back.
 settings >"$W/before"
 changed() { ! settings | diff -q "$W/before" - >/dev/null; }
 for signal in HUP TERM INT QUIT; do
-	# In many pieces, so that it takes a while.
-	head -c $((2000 * 4096)) /dev/zero | split -b 4096 -a 4 -d - "$MNT/piece"
-	sync -f "$MNT"
-	rm "$MNT"/piece*[02468]
+	pieces 1000
 	lifezone trim lz0 --share 1 >"$W/out" 2>&1 &
 	pid=$!
 	lifezone trim lz0 --share 1 >"$W/out.2" 2>&1 &
@@ -75,7 +78,24 @@ for signal in HUP TERM INT QUIT; do
 	rm "$MNT"/piece*
 	settings | diff "$W/before" - || fail "settings of F2FS are not put back after $signal"
 done
+# Who wants to unmount it need not wait.
+pieces 4000
+lifezone trim lz0 --share 1 >"$W/out" 2>&1 &
+pid=$!
+wait_for 20 changed || fail "settings are not changed: $(cat "$W/out")"
+wait_for 5 umount "$MNT" || fail "cannot be unmounted: $(cat "$W/out")"
+wait $pid
+equal $? 0 "status once it is unmounted: $(cat "$W/out")"
+# A watch rests, whatever the file system discards by.
+must mount -o nodiscard $top "$MNT"
+rm "$MNT"/piece*
+lifezone trim lz0 --watch --share 1 >"$W/out" 2>&1 &
+pid=$!
+wait_for 20 grep -q hrtimer_nanosleep /proc/$pid/stack || fail "no rest: $(cat "$W/out")"
 must umount "$MNT"
+kill $pid
+wait $pid
+equal $? 0 "status of a watch that is ended: $(cat "$W/out")"
 # Through another mapped device, which may not let discards pass.
 must dmsetup create above --table "0 $(blockdev --getsz $top) crypt cipher_null-ecb - 0 $top 0"
 for discards in '' ' 1 allow_discards'; do
