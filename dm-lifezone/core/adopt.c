@@ -279,14 +279,37 @@ static void close_torn(struct lz *lz, struct lz_load *l)
 }
 
 /*
+ * Is nothing mapped in zones that are free? A zone is reset only after the commits that moved all
+ * from it, and a count that is lost here would be one too low once the zone is in use again.
+ */
+static int check_free(struct lz *lz)
+{
+	u32 i;
+
+	for (i = 2; i < lz->g.nr_zones; i++) {
+		int valid = atomic_read(&lz->zone[i].valid);
+
+		if (lz->zone[i].state != LZ_ZS_FREE || valid <= 0)
+			continue;
+		lz_say(lz, 'e',
+		       "zone %u is free, but %d of its blocks are in use: the journal has lost commits",
+		       i, valid);
+		return -EUCLEAN;
+	}
+	return 0;
+}
+
+/*
  * lz_reconcile - bring all zones in line; nodes went on in @node_zone. -EUCLEAN: what is in
  * use is not there, and that has been said.
  */
 int lz_reconcile(struct lz *lz, struct lz_load *l, u32 node_zone)
 {
-	int err = 0;
+	int err = l->ro ? 0 : check_free(lz);
 	u32 i;
 
+	if (err)
+		return err;
 	/* What is open without need goes first: the drive's limit counts it. */
 	lz_load_finish(lz, l, lz->root_zone ^ 1);
 	close_torn(lz, l);

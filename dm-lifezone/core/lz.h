@@ -961,8 +961,8 @@ struct lz_replay {
 	u64 commits;
 };
 
-int lz_replay(struct lz *lz, const struct lz_zone_report *rep, const struct lz_root *root,
-	      struct lz_replay *r);
+struct lz_load;
+int lz_replay(struct lz *lz, struct lz_load *l, const struct lz_root *root);
 void lz_replay_free(struct lz_replay *r);
 void *lz_grow(void *old, u32 *max, u32 need, size_t size);
 /* Types of records, and in which order those of a commit are applied. */

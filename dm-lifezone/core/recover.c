@@ -247,7 +247,7 @@ static int load(struct lz *lz, struct lz_load *l, u32 flags)
 	if (!err)
 		err = count_live(lz, &lz->ztab, l->rep);
 	if (!err)
-		err = lz_replay(lz, l->rep, root, &l->r);
+		err = lz_replay(lz, l, root);
 	if (!err && !l->ro)
 		err = check_numbers(lz);
 	if (err)

@@ -10,8 +10,8 @@
  *
  * The leaves a commit touches are read before it is applied. What it replaced in
  * those that did not all fit into RAM is looked up in the end, so that the valid
- * counts are exact then. A leaf that cannot be read says so, and what it mapped
- * stays counted: all else can still be read.
+ * counts are exact then. A leaf that cannot be read says so. What it mapped stays counted, and
+ * all else can still be read; but with counts that may be too high nothing is written.
  */
 #include "lz.h"
 
@@ -262,7 +262,7 @@ static bool is_due(const struct lz *lz, u64 leaf, u32 *ext)
 	return false;
 }
 
-/* Counts off what the delta replaces in @leaf. An entry beats an extent. */
+/* Counts off what the delta replaces in @leaf. An entry beats an extent. -ENOMEM, -EIO. */
 static int settle_leaf(struct lz *lz, u64 leaf, u32 ext)
 {
 	u64 first = leaf * LZ_NODE_ENTRIES, end = first + LZ_NODE_ENTRIES, old;
@@ -277,7 +277,7 @@ static int settle_leaf(struct lz *lz, u64 leaf, u32 ext)
 	lz_sync(lz);
 	c = lz_leaf_get(lz, leaf, &err);
 	if (!c)
-		return err ? 0 : -ENOMEM;
+		return err ?: -ENOMEM;
 	for (i = lz->ckpt.head[leaf]; i != LZ_NONE; i = d->e[i].unc) {
 		struct lz_dent *e = &d->e[i];
 
@@ -303,9 +303,10 @@ static int settle_leaf(struct lz *lz, u64 leaf, u32 ext)
 
 /*
  * Counts off what was replaced in leaves that were not in RAM, and what the discarded
- * extents cover: leaf by leaf, as many read at a time as fit.
+ * extents cover: leaf by leaf, as many read at a time as fit. @ro: but for those that cannot be
+ * read.
  */
-static int settle(struct lz *lz)
+static int settle(struct lz *lz, bool ro)
 {
 	struct { u64 leaf; u32 ext; } todo[LZ_MERGE_WINDOW];
 	u32 nr = 0, ext = 0, i;
@@ -322,8 +323,11 @@ static int settle(struct lz *lz)
 		if (nr < LZ_MERGE_WINDOW && leaf + 1 < lz->map.n[0])
 			continue;
 		lz_sync(lz);
-		for (i = 0; i < nr && !err; i++)
+		for (i = 0; i < nr && !err; i++) {
 			err = settle_leaf(lz, todo[i].leaf, todo[i].ext);
+			if (err == -EIO && ro)
+				err = 0;
+		}
 		nr = 0;
 		cond_resched();
 	}
@@ -433,37 +437,63 @@ static int walk_block(struct lz *lz, struct walk *k, const void *block, struct l
 }
 
 /*
- * What stands at @k is no block of the journal, and the journal may end there.
- * But a commit is ended only after all those before it: if the end of one that
- * begins behind @k is there, one that was answered is damaged. Of one commit the
- * end may be there and not what is before it, if both were in one write.
+ * What of the journal stands behind @k, from @off of @zone on: -EUCLEAN, once it has been said, if
+ * a commit ends there; else 0, and in @next the zone a link leads to.
  */
-static int check_end(struct lz *lz, const struct walk *k, u32 have, u8 *buf)
+static int check_behind(struct lz *lz, const struct walk *k, u32 zone, u32 off, u32 have, u8 *buf,
+			u32 *next)
 {
 	struct lz_want w = {
 		.uuid = lz->si.uuid, .type = LZ_BT_JOURNAL, .epoch = k->epoch, .index = ~0ull,
 	};
-	u32 off, i, n;
+	u32 i, n;
 
-	for (off = k->off + 1; off < have; off += n) {
+	for (; off < have; off += n) {
 		n = min(have - off, min(READ_BLOCKS, lz->append_max));
-		if (lz_read_sync(lz, lz_zone_addr(lz, k->zone, off), n, buf))
+		if (lz_read_sync(lz, lz_zone_addr(lz, zone, off), n, buf))
 			continue;
 		for (i = 0; i < n; i++) {
 			const struct lz_journal *j = (void *)(buf + (size_t)i * LZ_BLOCK_SIZE);
+			u32 link;
 
-			w.addr = lz_zone_addr(lz, k->zone, off + i);
-			if (!lz_valid(j, &w, NULL, 0) || le64_to_cpu(j->first) <= k->seq ||
-			    le32_to_cpu(j->more) || le32_to_cpu(j->next_zone) != LZ_NONE)
+			w.addr = lz_zone_addr(lz, zone, off + i);
+			if (!lz_valid(j, &w, NULL, 0) || le64_to_cpu(j->first) <= k->seq)
+				continue;
+			link = le32_to_cpu(j->next_zone);
+			if (link != LZ_NONE)
+				*next = link;
+			if (link != LZ_NONE || le32_to_cpu(j->more))
 				continue;
 			lz_say(lz, 'e',
-			       "journal: zone %u, offset %u is damaged: commit %llu ends after it, at offset %u",
+			       "journal: zone %u, offset %u is damaged: commit %llu ends after it, at zone %u, offset %u",
 			       k->zone, k->off, (unsigned long long)le64_to_cpu(j->h.index),
-			       off + i);
+			       zone, off + i);
 			return -EUCLEAN;
 		}
 	}
 	return 0;
+}
+
+/*
+ * What stands at @k is no block of the journal, and the journal may end there.
+ * But a commit is ended only after all those before it: if the end of one that
+ * begins behind @k is there, in its zone or one that links lead to, one that was answered is
+ * damaged. Of one commit the end may be there and not what is before it, if both were in one write.
+ */
+static int check_end(struct lz *lz, const struct walk *k, const struct lz_zone_report *rep,
+		     u8 *buf)
+{
+	u32 zone = k->zone, off = k->off + 1, next, n;
+	int err = 0;
+
+	/* Whoever made the links may have made a circle. */
+	for (n = 0; n < lz->g.nr_zones && zone >= 2 && zone < lz->g.nr_zones && !err; n++) {
+		next = LZ_NONE;
+		err = check_behind(lz, k, zone, off, lz_zone_written(lz, &rep[zone]), buf, &next);
+		zone = next;
+		off = 0;
+	}
+	return err;
 }
 
 /* What was said of each zone in the life it has now, zone by zone and in order. */
@@ -494,9 +524,9 @@ static void chain(struct lz *lz, struct lz_replay *r)
 }
 
 /* lz_replay - applies the journal; leaves js where it ended. */
-int lz_replay(struct lz *lz, const struct lz_zone_report *rep, const struct lz_root *root,
-	      struct lz_replay *r)
+int lz_replay(struct lz *lz, struct lz_load *l, const struct lz_root *root)
 {
+	const struct lz_zone_report *rep = l->rep;
 	u64 addr = le64_to_cpu(root->journal_addr);
 	struct walk k = {
 		.zone = lz_addr_zone(lz, addr), .off = lz_addr_off(lz, addr),
@@ -507,7 +537,7 @@ int lz_replay(struct lz *lz, const struct lz_zone_report *rep, const struct lz_r
 	u32 have, i, zone;
 	int err = 1;
 
-	r->tidy_at = 4 * lz->delta_cap;
+	l->r.tidy_at = 4 * lz->delta_cap;
 	if (!buf)
 		return -ENOMEM;
 	if (k.zone < 2 || k.zone >= lz->si.nr_zones) {
@@ -542,19 +572,19 @@ int lz_replay(struct lz *lz, const struct lz_zone_report *rep, const struct lz_r
 			break;
 		}
 		for (i = 0; i < have && err > 0 && zone == k.zone; i++)
-			err = walk_block(lz, &k, buf + (size_t)i * LZ_BLOCK_SIZE, r);
+			err = walk_block(lz, &k, buf + (size_t)i * LZ_BLOCK_SIZE, &l->r);
 		/* Links cannot run in a circle: numbers only rise. */
 		linked |= zone != k.zone;
 	}
 	if (!err && !lz_planted(LZ_PLANT_JOURNAL_END_UNCHECKED))
-		err = check_end(lz, &k, lz_zone_written(lz, &rep[k.zone]), buf);
+		err = check_end(lz, &k, rep, buf);
 	lz->js->zone = k.zone;
 	lz->jseq = k.seq;
 	lz_free(k.rec);
 	lz_free_blocks(buf);
 	if (err >= 0)
-		err = settle(lz);
+		err = settle(lz, l->ro);
 	if (!err)
-		chain(lz, r);
+		chain(lz, &l->r);
 	return err;
 }

@@ -130,6 +130,11 @@ static int carry_out(struct ram *r, struct lz_cmd *c)
 			z->fail = 0;
 		return -EIO;
 	}
+	if (c->op == LZ_OP_READ && r->bad && r->bad >= c->addr && r->bad < c->addr + c->nblocks) {
+		if (r->bad_times && !--r->bad_times)
+			r->bad = 0;
+		return -EIO;
+	}
 	switch (c->op) {
 	case LZ_OP_READ:
 		/* Recovery looks for the end of the log beyond the write pointer. */

@@ -51,6 +51,8 @@ struct ram_zone {
  * @held: these, the oldest first, until ram_release(); a cut loses them
  * @nr_held: how many
  * @fail_flush: flushes of the drive fail
+ * @bad: the block at this drive address cannot be read; 0: none
+ * @bad_times: so many times, 0: never
  * @broken: a rule of zoned drives was broken; said once
  * @nr_ops: commands carried out, by enum lz_op
  * @nr_events: events, by enum lz_event
@@ -79,6 +81,8 @@ struct ram {
 	struct lz_cmd *held[512];
 	u32 nr_held;
 	bool fail_flush;
+	u64 bad;
+	u32 bad_times;
 	bool broken;
 	u64 nr_ops[LZ_OP_FLUSH + 1];
 	u32 nr_events[LZ_EV_TRIM + 1];

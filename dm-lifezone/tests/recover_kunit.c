@@ -599,6 +599,31 @@ static void recover_lost_leaf(struct kunit *test)
 	ram_survive(r);
 }
 
+/*
+ * A leaf that cannot be read for a moment: what the journal replaces in it would stay counted,
+ * or worse, be counted off only once its zone is in use again. So it is all or nothing.
+ */
+static void recover_leaf_unread(struct kunit *test)
+{
+	struct ram *r = test->priv;
+	u64 leaf;
+
+	KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_LONG, 0, 30), 0);
+	KUNIT_ASSERT_EQ(test, ram_checkpoint(r), 0);
+	leaf = r->lz->map.addr[0][0];
+	KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_LONG, 10, 10), 0);
+	KUNIT_ASSERT_EQ(test, ram_flush(r), 0);
+	ram_cut(r);
+	r->bad = leaf;
+	r->bad_times = LZ_READ_TRIES;
+	KUNIT_EXPECT_EQ(test, ram_load(r, 0), -EIO);
+	KUNIT_EXPECT_EQ(test, r->bad, 0ull);
+	KUNIT_EXPECT_TRUE_MSG(test, strstr(r->said, "map leaf 0"), "(%s)", r->said);
+	ram_again(r);
+	ram_verify(r);
+	ram_check(r);
+}
+
 /* The zone of the newest leaf is shorter than it was: so may the journal be. */
 static void recover_log_zone_short(struct kunit *test)
 {
@@ -990,6 +1015,7 @@ static struct kunit_case recover_cases[] = {
 	KUNIT_CASE(recover_zone_now_log),
 	KUNIT_CASE(recover_short_zone_table),
 	KUNIT_CASE(recover_lost_leaf),
+	KUNIT_CASE(recover_leaf_unread),
 	KUNIT_CASE(recover_log_zone_short),
 	KUNIT_CASE(recover_finish_error),
 	KUNIT_CASE(recover_finish_hiccup),

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# proves: an NVMe drive unplugged under I/O: every request is answered, one line says so, and it can be plugged in again
+# proves: an NVMe drive unplugged under I/O: every request is answered, one line says so, and it can be plugged in again, by hand or by lifezone@.service
 # vm: VM_ZNS=size=1G,zone=16M,cap=12M,open=14,active=14
 # timeout: 180
 . tests/vm/lib.sh
@@ -19,16 +19,42 @@ wait_for 60 acknowledged ||
 dmesg -C
 # Other tests want it, too.
 trap 'echo 1 >/sys/bus/pci/rescan' EXIT
-echo 1 >/sys/class/nvme/nvme0/device/remove
+unplug() { echo 1 >/sys/class/nvme/nvme0/device/remove; }
+plug() {
+	echo 1 >/sys/bus/pci/rescan
+	wait_for 30 test -b "$DEV" || fail "no $DEV"
+	udevadm settle 2>/dev/null
+}
+unplug
 for p in $writer $reader; do
 	wait_for 30 eval "! kill -0 $p 2>/dev/null" || fail "still waiting: $(cat "/proc/$p/stack")"
 done
 lz_gone u0
 
-echo 1 >/sys/bus/pci/rescan
-wait_for 30 test -b "$DEV" || fail "no $DEV"
-udevadm settle 2>/dev/null
+plug
 lz_check "$DEV"
 must lz_create u0 "$DEV"
 must tests/vm/acked.py check $top "$W/acked" -w 4 -b 4096
 must lz_remove u0
+
+# unit KEY: does what the unit of the drive has for that, as systemd would
+unit() {
+	local line
+	line=$(sed -n "s/^$1=//p" tools/systemd/lifezone@.service.in)
+	line=${line//@SBINDIR@\//} line=${line//%f/$DEV} line=${line//%i/unplugged}
+	[ -n "$line" ] || fail "the unit has no $1"
+	eval "${line//\$\$/\$}" >"$W/unit" 2>&1
+}
+for _ in 1 2; do
+	must unit ExecStart
+	must test -b "$(cat /run/lifezone@unplugged)"
+	unplug
+	wait_for 30 eval "! test -e $DEV" || fail "$DEV is still there"
+	unit ExecStop || fail "of a drive that is gone: $(cat "$W/unit")"
+	[ -z "$(lifezone list --json | jq -r '.[].name')" ] || fail "still started: $(lifezone list)"
+	plug
+done
+# Without it the drive says which it is.
+must unit ExecStart
+rm /run/lifezone@unplugged
+unit ExecStop || fail "of a drive that is there: $(cat "$W/unit")"
