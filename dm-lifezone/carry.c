@@ -50,6 +50,16 @@ static void lz_carry_ended(struct lz_target *lt)
 	(void)atomic_fetch_dec_release(&lt->carrying);
 }
 
+/*
+ * lz_carry_askew - says that an append has landed within a block: where sectors are smaller, part
+ * of a block may be written to a zone, and all that follows is out of step. It is as if it failed.
+ */
+void lz_carry_askew(struct lz_target *lt, sector_t sector)
+{
+	DMERR_LIMIT("%s: a write landed within a block, at sector %llu: did others write there?",
+		    lz_target_name(lt), (u64)sector);
+}
+
 static void lz_carry_endio(struct bio *bio)
 {
 	struct lz_carry *c = container_of(bio, struct lz_carry, bio);
@@ -59,8 +69,13 @@ static void lz_carry_endio(struct bio *bio)
 	cmd->error = blk_status_to_errno(bio->bi_status);
 	if (bio_op(bio) == REQ_OP_READ && is_vmalloc_addr(cmd->buf))
 		invalidate_kernel_vmap_range(cmd->buf, cmd->nblocks << LZ_BLOCK_SHIFT);
-	if (bio_op(bio) == REQ_OP_ZONE_APPEND && !cmd->error)
+	if (bio_op(bio) == REQ_OP_ZONE_APPEND && !cmd->error) {
 		cmd->result = lz_sector_addr(lt, bio->bi_iter.bi_sector);
+		if (unlikely(!lz_sector_aligned(lt, bio->bi_iter.bi_sector))) {
+			lz_carry_askew(lt, bio->bi_iter.bi_sector);
+			cmd->error = -EIO;
+		}
+	}
 	bio_put(bio);
 	lz_cmd_done(lt->lz, cmd);
 	lz_carry_ended(lt);

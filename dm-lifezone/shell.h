@@ -179,6 +179,12 @@ static inline u64 lz_sector_addr(const struct lz_target *lt, sector_t sector)
 	return (sector - lt->seq_start) >> (LZ_BLOCK_SHIFT - SECTOR_SHIFT);
 }
 
+/* Is it where a block begins? */
+static inline bool lz_sector_aligned(const struct lz_target *lt, sector_t sector)
+{
+	return (sector - lt->seq_start) % LZ_BLOCK_SECTORS == 0;
+}
+
 static inline sector_t lz_zone_sector(const struct lz_target *lt, u32 zone)
 {
 	return lz_addr_sector(lt, (u64)zone << lt->zone_shift);
@@ -214,6 +220,7 @@ unsigned int lz_io_data_size(void);
 extern const struct lz_ops lz_carry_ops;
 int lz_carry_init(struct lz_target *lt);
 void lz_carry_exit(struct lz_target *lt);
+void lz_carry_askew(struct lz_target *lt, sector_t sector);
 void lz_carry_halt(struct lz_target *lt);
 void lz_carry_go(struct lz_target *lt);
 void lz_carry_quiesce(struct lz_target *lt);

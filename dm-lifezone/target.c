@@ -418,6 +418,12 @@ static int lz_survey_drive(struct lz_target *lt)
 		ti->error = "Logical blocks are too large";
 		return -EINVAL;
 	}
+	if (bdev_zone_write_granularity(bdev) > LZ_BLOCK_SIZE) {
+		DMERR("%s: zones are written by %u bytes at least; at most %u are allowed",
+		      lz_target_name(lt), bdev_zone_write_granularity(bdev), LZ_BLOCK_SIZE);
+		ti->error = "Physical blocks are too large";
+		return -EINVAL;
+	}
 	/*
 	 * The block layer has none for appends (6.12), which NVMe refuses if it is more than
 	 * protection information, or puts other numbers into that than it should (7.3, blocks of

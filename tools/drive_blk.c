@@ -231,6 +231,13 @@ static bool blk_open(struct drive *d, unsigned int flags, const struct drive_ima
 			 LZ_BLOCK_SIZE);
 		return false;
 	}
+	if (queue_number(st.st_rdev, "zone_write_granularity") > LZ_BLOCK_SIZE) {
+		complain(d->path,
+			 "zones are written by %llu bytes at least (at most %u are allowed)",
+			 (unsigned long long)queue_number(st.st_rdev, "zone_write_granularity"),
+			 LZ_BLOCK_SIZE);
+		return false;
+	}
 	/* NVMe's; see lz_survey_drive(). */
 	if (block_u64(st.st_rdev, "metadata_bytes", &metadata) && metadata) {
 		complain(d->path,

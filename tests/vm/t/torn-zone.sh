@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# proves: on sectors of 512 bytes, zones whose last block was written in part are closed, and nothing in them is lost
+# proves: on sectors of 512 bytes, zones whose last block was written in part, before a start or after it, are closed, and nothing in them is lost
 # vm: VM_ZNS=none
 # timeout: 180
 . tests/vm/lib.sh
@@ -37,3 +37,19 @@ for zones in '^[12]$' '^([3-9]|..)$' .; do
 	must lz_remove t0
 	lz_check "$dev"
 done
+
+# While it runs: what is written then lands out of step, and goes elsewhere.
+must dmsetup create t0 --table "$table"
+fill 3
+n=$(nullb_tear "$dev" '^([3-9]|..)$') || fail "$n"
+[ "$n" -gt 1 ] || fail "no zones to tear"
+fill 4
+dmesg | grep -q 'landed within a block' || fail "nobody noticed: $(dmesg | tail -5)"
+[ "$(lz_sysfs t0 zones_set_aside)" -gt 0 ] || fail "no zone was set aside"
+before=$(md5sum </dev/mapper/t0)
+must dmsetup message t0 0 checkpoint
+must lz_remove t0
+lz_check "$dev"
+must dmsetup create t0 --table "$table"
+equal "$(md5sum </dev/mapper/t0)" "$before" "what was written out of step"
+must lz_remove t0
