@@ -41,7 +41,9 @@ done
 # While it runs: what is written then lands out of step, and goes elsewhere.
 must dmsetup create t0 --table "$table"
 fill 3
+must dmsetup suspend t0
 n=$(nullb_tear "$dev" '^([3-9]|..)$') || fail "$n"
+must dmsetup resume t0
 [ "$n" -gt 1 ] || fail "no zones to tear"
 fill 4
 dmesg | grep -q 'landed within a block' || fail "nobody noticed: $(dmesg | tail -5)"
