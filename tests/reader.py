@@ -361,13 +361,25 @@ class Reader:
         h = Header(self.d.read(addr))
         return h.type in (NODE, ZNODE) and self.block(addr, h.type, h.level) is not None
 
-    def is_end_of_commit(self, addr, seq):
-        """Of one that begins after the block that would have number seq."""
-        found = self.block(addr, JOURNAL)
-        if not found or found[0].epoch != self.epoch:
-            return False
-        next_zone, more, first = struct.unpack_from("<IIQ", found[1], 64)
-        return next_zone == NONE and not more and first > seq
+    def commit_ends_behind(self, zone, off, seq):
+        """One that begins after the block that would have number seq."""
+        seen = set()
+        while zone is not None:
+            seen.add(zone)
+            link = None
+            for at in range(off, self.zone_blocks):
+                found = self.block(zone * self.zone_blocks + at, JOURNAL)
+                if not found or found[0].epoch != self.epoch:
+                    continue
+                next_zone, more, first = struct.unpack_from("<IIQ", found[1], 64)
+                if first <= seq:
+                    continue
+                if next_zone == NONE and not more:
+                    return True
+                if 2 <= next_zone < self.nr_zones and next_zone not in seen:
+                    link = next_zone
+            zone, off = link, 0
+        return False
 
     def replay(self):
         addr, seq = self.journal_addr, self.journal_seq
@@ -404,8 +416,8 @@ class Reader:
                 self.apply(held)
                 self.commit = h.index
                 held = []
-        for later in range(addr + 1, (zone + 1) * self.zone_blocks):
-            need(not self.is_end_of_commit(later, seq), f"journal block at {addr}")
+        need(not self.commit_ends_behind(zone, addr + 1 - zone * self.zone_blocks, seq),
+             f"journal block at {addr}")
 
     def apply(self, rows):
         for kind in (ZOPEN, ZBAD, DISCARD, MAP, ZSUM):
@@ -438,7 +450,7 @@ class Reader:
                       "sum_seq": 0})
             since.update(named={}, sums=[], need=0)
         elif kind == ZBAD:
-            if z["state"] not in (FREE, META):
+            if z["state"] not in (FREE, META) and (not high or off == z["gen"]):
                 z["flags"] |= SCAN | CANNOT
         else:
             need(off < self.zone_cap and n <= 8, f"a summary at {off} of zone {lba}")
@@ -618,7 +630,7 @@ class Reader:
                 DISCARD: f"discard lba {lba} len {b}",
                 ZOPEN: f"open zone {lba} class {CLASSES[n % len(CLASSES)]} gen {low} flags {high:#x}",
                 ZSUM: f"summary zone {lba} offset {low} len {n} number {high}",
-                ZBAD: f"aside zone {lba}"}[kind]
+                ZBAD: f"aside zone {lba}" + (f" gen {low}" if high else "")}[kind]
 
     def parts(self):
         return {"super": self.super(), "root": self.root(), "journal": self.journal_rows(),

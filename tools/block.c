@@ -175,7 +175,8 @@ const char *record_text(const struct lz_jrec *r, char *buf, size_t n)
 			 b & 0xffffffff, len, b >> 32);
 		break;
 	case LZ_JR_ZBAD:
-		snprintf(buf, n, "aside zone %llu", lba);
+		snprintf(buf, n, b ? "aside zone %llu gen %llu" : "aside zone %llu", lba,
+			 b & 0xffffffff);
 		break;
 	default:
 		snprintf(buf, n, "unknown type %u a 0x%llx b 0x%llx", lz_jrec_type(r),

@@ -174,8 +174,9 @@ void lz_jrec_to_zone(struct lz_zone *z, const struct lz_jrec *rec)
 		z->need = max(z->need, (u32)b + lz_jrec_len(rec));
 		break;
 	case LZ_JR_ZBAD:
-		/* It may have been reset since. */
-		if (z->state == LZ_ZS_FREE || z->state == LZ_ZS_META)
+		/* It may have been reset since, and opened again. */
+		if (z->state == LZ_ZS_FREE || z->state == LZ_ZS_META ||
+		    (b && b != (z->gen | LZ_ZBAD_GEN)))
 			break;
 		z->flags |= LZ_ZF_BAD | LZ_ZF_SCAN;
 		break;

@@ -526,10 +526,12 @@ static bool set_aside(struct lz *lz, struct lz_zone *z, bool lost)
 {
 	unsigned long flags;
 	bool first, news;
+	u64 gen;
 
 	spin_lock_irqsave(&lz->place_lock, flags);
 	spin_lock(&z->lock);
 	first = !z->failed;
+	gen = z->gen;
 	news = first || (lost && !z->suspect);
 	z->failed = true;
 	z->closing = !lz_planted(LZ_PLANT_ASIDE_STILL_USED);
@@ -545,7 +547,7 @@ static bool set_aside(struct lz *lz, struct lz_zone *z, bool lost)
 	lz_zone_touch(lz, z);
 	spin_unlock_irqrestore(&lz->place_lock, flags);
 	if (first) {
-		lz_zrec_add(lz, LZ_JR_ZBAD, lz_zone_nr(lz, z), 0, 0);
+		lz_zrec_add(lz, LZ_JR_ZBAD, lz_zone_nr(lz, z), 0, gen | LZ_ZBAD_GEN);
 		lz_count(lz, LZ_ST_ZONES_ASIDE, 1);
 		lz->ops->event(lz->ctx, LZ_EV_ZONE_ASIDE, lz_zone_nr(lz, z));
 	}

@@ -186,6 +186,7 @@ static void summary_of_earlier_life(struct kunit *test)
 static void summary_set_aside(struct kunit *test)
 {
 	struct lz_jrec rec;
+	u64 gen;
 	u8 state;
 
 	lz_jrec_pack(&rec, LZ_JR_ZBAD, 5, 0, 0);
@@ -195,6 +196,13 @@ static void summary_set_aside(struct kunit *test)
 		lz_jrec_to_zone(&z, &rec);
 		KUNIT_EXPECT_EQ(test, z.flags & LZ_ZF_BAD,
 				state == LZ_ZS_OPEN || state == LZ_ZS_FULL ? LZ_ZF_BAD : 0);
+	}
+	for (gen = 6; gen <= 8; gen++) {
+		struct lz_zone z = { .state = LZ_ZS_OPEN, .gen = 7, .flags = LZ_ZF_WORN };
+
+		lz_jrec_pack(&rec, LZ_JR_ZBAD, 5, 0, gen | LZ_ZBAD_GEN);
+		lz_jrec_to_zone(&z, &rec);
+		KUNIT_EXPECT_EQ(test, z.flags & LZ_ZF_BAD, gen == 7 ? LZ_ZF_BAD : 0);
 	}
 }
 

@@ -275,7 +275,7 @@ struct lz_znode {
  *	flags << 32
  * @LZ_JR_ZSUM: zone @lba has a summary; @len blocks from offset @b (low 32
  *	bits) on, numbered up to the high 32 bits of @b
- * @LZ_JR_ZBAD: zone @lba was set aside
+ * @LZ_JR_ZBAD: zone @lba was set aside; @b = generation | LZ_ZBAD_GEN, or 0: of any generation
  *
  * When a commit is applied its discards come first and its mappings after them,
  * whatever their order in it.
@@ -287,6 +287,8 @@ enum lz_jrec_type {
 	LZ_JR_ZSUM	= 4,
 	LZ_JR_ZBAD	= 5,
 };
+
+#define LZ_ZBAD_GEN	(1ull << 32)
 
 /**
  * struct lz_jrec - journal record
