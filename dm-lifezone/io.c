@@ -47,6 +47,8 @@
  * sends. Where a busy drive turns away a whole read, that ends so; a part keeps
  * its reservation or its zone and is sent again without the flag, by a work item
  * with a queue of its own: that one never waits but for the drive, or as above.
+ * A suspend with noflush gives dm the whole bio back, flag and all, though some of
+ * it was sent: if there is no room when dm comes with it again, it ends late.
  */
 #include "shell.h"
 
