@@ -186,7 +186,8 @@ int rebuild_apply_map(struct rebuild *b, const struct lz_jrec *r, bool certain, 
 
 int rebuild_apply(struct rebuild *b, const struct lz_jrec *r, bool certain, void *arg)
 {
-	u64 addr = lz_jrec_b(r);
+	u64 addr = lz_jrec_b(r), zone = lz_jrec_lba(r);
+	struct lz_jrec said = *r;
 
 	if (lz_jrec_type(r) == LZ_JR_MAP && possible(b, addr)) {
 		struct lz_zone *z = &b->lz->zone[lz_addr_zone(b->lz, addr)];
@@ -195,8 +196,12 @@ int rebuild_apply(struct rebuild *b, const struct lz_jrec *r, bool certain, void
 	}
 	if (lz_jrec_type(r) == LZ_JR_MAP || lz_jrec_type(r) == LZ_JR_DISCARD)
 		return rebuild_apply_map(b, r, certain, arg);
-	if (!lz_jrec_odd(b->lz, r))
-		lz_jrec_to_zone(&b->lz->zone[lz_jrec_lba(r)], r);
+	if (lz_jrec_odd(b->lz, r))
+		return 0;
+	/* An older zone table does not tell which life it is. */
+	if (lz_jrec_type(r) == LZ_JR_ZBAD && !b->ent_ok[zone / LZ_ZNODE_ENTRIES])
+		said.b = 0;
+	lz_jrec_to_zone(&b->lz->zone[zone], &said);
 	return 0;
 }
 
