@@ -95,8 +95,8 @@ enum lz_event_bit {
  * @token: who may write this device
  * @life: serialises .preresume, .postsuspend and messages
  * @read_only: read-only table: never write to the drive
- * @loaded: recovery is done; set once, by smp_store_release(); unless @read_only it holds
- *	hibernation off from then on
+ * @loaded: recovery is done; set once, by smp_store_release(); it holds hibernation off from then
+ *	on
  * @running: loaded and not stopped (@life)
  * @drained: @users has gone to zero
  * @opt_lock: guards @options

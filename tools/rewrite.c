@@ -2,7 +2,7 @@
 /*
  * Writing what was rebuilt: all of the map and of the zone table, to zones that are
  * empty, and a root. Until that is durable all is as it was: zones marked as live are
- * not reset, nor those marked as suspect touched.
+ * not reset, nor those marked as suspect touched while anything in them may be left.
  */
 #include "scan.h"
 

@@ -29,7 +29,7 @@
 #define LZ_BLOCK_SECTORS	8u
 
 #define LZ_MAGIC		0x4e5a464cu	/* "LFZN" read as little endian */
-/* The superblock begins with this text, so that libblkid can find it. */
+/* Behind the header of the superblock, so that libblkid could find it. */
 #define LZ_SUPER_TEXT		"LIFEZONE"
 #define LZ_FORMAT_VERSION	1
 

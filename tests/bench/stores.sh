@@ -2,7 +2,7 @@
 # shellcheck shell=bash
 #
 # stores.sh stores_files|stores_pages...: what file systems make of a load without hints, placed by
-# each policy. A store of files (tests/vm/files.py), or a database that overwrites in place
+# nine policies. A store of files (tests/vm/files.py), or a database that overwrites in place
 # (tests/vm/pages.py), runs on each file system; what the device was sent is recorded, and
 # "lifezone sim" places it. Which files share a zone is chance, so that it does so in zones of seven
 # capacities, a block apart, and the mean counts.
