@@ -574,9 +574,9 @@ int lz_life_ask(const struct lz_life *l, u64 lba, u32 n, u8 class)
 }
 
 /* The group of blocks by how often they are likely to be written, once they have been now. */
-static u32 group_asked(const struct lz_life *l, u64 lba, u32 n, u8 class)
+static u32 group_asked(const struct lz_life *l, u64 lba, u32 n, u8 class, u32 groups)
 {
-	return lz_life_group(lz_life_ask(l, lba, n, class), READ_ONCE(l->groups));
+	return lz_life_group(lz_life_ask(l, lba, n, class), groups);
 }
 
 /**
@@ -598,8 +598,10 @@ bool lz_life_write(struct lz_life *l, u64 lba, u32 n, u8 class)
 	u32 i;
 
 	note_gone(l, lba);
+	/* Order is compared with the groups there would be without it, or none could win back. */
 	if (class == LZ_CLASS_NOT_SET && lz_order_due(&l->order, l->blocks, n))
-		group = READ_ONCE(l->mark[lba]) ? group_asked(l, lba, n, class) : LZ_ORDER_NEW;
+		group = READ_ONCE(l->mark[lba]) ?
+			group_asked(l, lba, n, class, READ_ONCE(l->finest)) : LZ_ORDER_NEW;
 	if (lz_ordered(class))
 		note_hinted(l, lba, n, class);
 	if (class == LZ_CLASS_EXTREME)
@@ -705,7 +707,8 @@ u32 lz_life_groups(u32 spare, u32 most, bool apart)
  */
 void lz_life_regroup(struct lz_life *l, u32 spare, u32 most)
 {
-	WRITE_ONCE(l->groups, lz_life_groups(l->order.wins ? 0 : spare, most, l->apart));
+	WRITE_ONCE(l->finest, lz_life_groups(spare, most, l->apart));
+	WRITE_ONCE(l->groups, l->order.wins ? lz_life_groups(0, most, l->apart) : l->finest);
 }
 
 /**
@@ -741,7 +744,7 @@ u8 lz_life_class(const struct lz_life *l, u64 lba, u32 n, u8 class)
 		return class;
 	if (class == LZ_CLASS_NOT_SET && (!READ_ONCE(l->mark[lba]) || READ_ONCE(l->order.wins)))
 		return class;
-	return LZ_CLASS_GROUP + group_asked(l, lba, n, class);
+	return LZ_CLASS_GROUP + group_asked(l, lba, n, class, READ_ONCE(l->groups));
 }
 
 /**

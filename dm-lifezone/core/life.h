@@ -66,6 +66,7 @@ struct lz_life_run {
  * @alone: what is written last goes first
  * @order: whether what has no hint goes in the order in which it was written
  * @groups: how many there are
+ * @finest: and how many there would be if rates told more than order
  */
 struct lz_life {
 	u64 blocks;
@@ -96,6 +97,7 @@ struct lz_life {
 	bool alone;
 	struct lz_order order;
 	u32 groups;
+	u32 finest;
 };
 
 /**

@@ -88,6 +88,16 @@ static void hot(struct lz_life *l, u32 *state, u32 writes)
 		      ram_random(state, BLOCKS), 1, LZ_CLASS_NOT_SET);
 }
 
+/* Of ten writes eight go to a fifth of the blocks; how many groups there are is told all the time. */
+static void warm(struct lz_life *l, u32 *state, u32 writes)
+{
+	while (writes--) {
+		write(l, ram_random(state, 10) < 8 ? ram_random(state, BLOCKS / 5) :
+		      BLOCKS / 5 + ram_random(state, BLOCKS * 4 / 5), 1, LZ_CLASS_NOT_SET);
+		lz_life_regroup(l, 64, 14);
+	}
+}
+
 /* A log goes as it was written; rates are worth more again as soon as they are. */
 static void order_of_log(struct kunit *test)
 {
@@ -107,6 +117,11 @@ static void order_of_log(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, lz_life_class(l, 0, 1, LZ_CLASS_LONG), LZ_CLASS_LONG);
 	lz_life_regroup(l, 64, 14);
 	KUNIT_EXPECT_EQ(test, l->groups, 2u);
+	warm(l, &state, 16 * BLOCKS);
+	KUNIT_EXPECT_FALSE(test, l->order.wins);
+	log_write(test, l, g, 10 * FILES);
+	KUNIT_EXPECT_TRUE(test, l->order.wins);
+	lz_life_regroup(l, 64, 14);
 	hot(l, &state, 4 * BLOCKS);
 	KUNIT_EXPECT_FALSE(test, l->order.wins);
 	KUNIT_EXPECT_GE(test, lz_life_class(l, 0, 1, LZ_CLASS_NOT_SET), LZ_CLASS_GROUP);
