@@ -106,6 +106,17 @@ static int each_record(struct rebuild *b, const struct lz_jrec *rec, u32 n, bool
 	return err;
 }
 
+/*
+ * Is block @i of @p, number @seq or one more, the next one of a commit? A link in between that was
+ * lost had a number, too, and scan_walk() goes on in another zone behind nothing else.
+ */
+static bool goes_on(const struct lz *lz, const struct scan_path *p, u32 i, u64 seq)
+{
+	return p->b[i]->seq == seq ||
+		(p->b[i]->seq == seq + 1 && lz_addr_zone(lz, p->b[i - 1]->addr) !=
+		 lz_addr_zone(lz, p->b[i]->addr));
+}
+
 int rebuild_each_commit(struct rebuild *b, const struct scan_path *p, u32 sure, record_fn fn,
 			void *arg)
 {
@@ -128,7 +139,7 @@ int rebuild_each_commit(struct rebuild *b, const struct scan_path *p, u32 sure, 
 			whole = s->seq == first;
 			begin = i;
 			nr = 0;
-		} else if (s->seq != next) {
+		} else if (!goes_on(b->lz, p, i, next)) {
 			whole = false;
 		}
 		next = s->seq + 1;
@@ -301,9 +312,13 @@ static int gather_journal(struct rebuild *b)
 		const struct scan_block *last = p->b[p->nr - 1];
 		u32 zone = scan_next_zone(&b->s, last);
 
-		if (log_lost(b, zone) ||
-		    scan_unread(&b->s, zone, last->next == LZ_NONE ?
-				lz_addr_off(b->lz, last->addr) + 1 : 0))
+		bool lost = log_lost(b, zone);
+
+		/* Nothing is to be written over what tells so. */
+		if (lost && zone < b->lz->si.nr_zones)
+			b->lz->zone[zone].suspect = true;
+		if (lost || scan_unread(&b->s, zone, last->next == LZ_NONE ?
+					lz_addr_off(b->lz, last->addr) + 1 : 0))
 			b->sure = p->nr;
 	}
 	return 0;

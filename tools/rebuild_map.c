@@ -90,6 +90,12 @@ static bool durable(const struct rebuild *b, u32 i)
 	return false;
 }
 
+/* A checkpoint that was cut short has the number of the one that recovery made of it. */
+static bool is_newer(const struct scan_block *a, const struct scan_block *than)
+{
+	return a->seq > than->seq || (a->seq == than->seq && a->epoch > than->epoch);
+}
+
 static int index_newest(struct rebuild *b)
 {
 	u64 i;
@@ -107,7 +113,8 @@ static int index_newest(struct rebuild *b)
 		if (s->type != LZ_BT_NODE || s->level || s->index >= b->lz->map.n[0] ||
 		    (!b->broken && s->seq > le64_to_cpu(b->base->h.seq)) || !durable(b, i))
 			continue;
-		if (b->newest[s->index] == LZ_NONE || b->s.b[b->newest[s->index]].seq <= s->seq)
+		if (b->newest[s->index] == LZ_NONE ||
+		    !is_newer(&b->s.b[b->newest[s->index]], s))
 			b->newest[s->index] = i;
 	}
 	return 0;

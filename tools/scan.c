@@ -231,6 +231,15 @@ static void mark(struct scan *s, u64 addr)
 	s->log[zone] = !lz_read_sync(s->lz, addr, 1, s->buf) && whole(s, s->buf, addr);
 }
 
+/* Where it may begin within, behind what is damaged: something from @off of @zone on. */
+static void mark_from(struct scan *s, u32 zone, u32 off)
+{
+	u32 have = zone < s->lz->si.nr_zones ? scan_have(s, zone) : 0;
+
+	for (; off < have && !s->log[zone]; off++)
+		mark(s, lz_zone_addr(s->lz, zone, off));
+}
+
 static void find_log(struct scan *s)
 {
 	u32 zone, i, k;
@@ -244,6 +253,32 @@ static void find_log(struct scan *s)
 		for (i = 0; i < LZ_ROOT_ZTAB_TOP; i++)
 			mark(s, le64_to_cpu(s->root[k].r->ztab_top[i]));
 	}
+	/* Zones of older journals may be others' by now, and are as large. */
+	for (k = 0; k < min(s->nr_root, 2u); k++) {
+		u64 addr = le64_to_cpu(s->root[k].r->journal_addr);
+
+		mark_from(s, lz_addr_zone(s->lz, addr), lz_addr_off(s->lz, addr));
+	}
+}
+
+/* Does a link of the newest root's journal lead to a zone of the log that was not known? */
+static bool find_linked(struct scan *s)
+{
+	const struct lz_root *root = s->nr_root ? s->root[0].r : NULL;
+	bool more = false;
+	u32 i;
+
+	for (i = 0; i < s->nr && root; i++) {
+		const struct scan_block *b = &s->b[i];
+
+		if (b->next == LZ_NONE || b->next < 2 || b->next >= s->lz->si.nr_zones ||
+		    s->log[b->next] || b->epoch != le64_to_cpu(root->h.epoch) ||
+		    b->seq < le64_to_cpu(root->journal_seq))
+			continue;
+		mark_from(s, b->next, 0);
+		more |= s->log[b->next];
+	}
+	return more;
 }
 
 static int add_root(struct scan *s, u64 addr, const struct lz_root *r)
@@ -447,9 +482,14 @@ int scan_drive(struct scan *s, struct lz *lz, const struct lz_zone_report *rep)
 		err = scan_roots(s, 1);
 	if (!err)
 		find_log(s);
-	for (i = 2; i < lz->si.nr_zones && !err; i++)
-		if (s->log[i])
-			err = scan_zone(s, i);
+	do {
+		s->nr = 0;
+		s->nr_bad = 0;
+		s->nr_odd = 0;
+		for (i = 2; i < lz->si.nr_zones && !err; i++)
+			if (s->log[i])
+				err = scan_zone(s, i);
+	} while (!err && find_linked(s));
 	if (err)
 		return err;
 	drop_forged(s);

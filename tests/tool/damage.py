@@ -7,6 +7,9 @@ damage.py pool LZCRASH IMAGES SEED N
 	large ones are left out.
 damage.py deep LIFEZONE LZCRASH IMAGES SEED
 	one more image, of a drive whose map has nodes above its leaves.
+damage.py links LIFEZONE LZCRASH IMAGES SEED
+	the row of links of the table below, on images of drives whose links all lie within
+	a commit, which takes an LZCRASH whose commits are of many blocks.
 damage.py table LIFEZONE IMAGES
 	each kind of damage there is, on an image of the folder that it can be done to. Check
 	must say what the table below says; then repair must leave a device that check
@@ -98,10 +101,15 @@ class Image:
         # One within a commit has the number of that commit, and is not missed for it.
         self.link = [j[0] for i, j in enumerate(r.journal) if j[4] != fmt.NONE and
                      sum(k[0] in ends and k[2] > j[2] for k in r.journal[i + 1:]) > 1]
+        self.inside = [j[0] for i, j in enumerate(r.journal) if j[0] in self.link and
+                       r.journal[i - 1][2] == r.journal[i + 1][2]]
         self.long = [j[0] for j in r.journal if j[0] in self.journal and j[3]]
         # Where it ends, if that is not where it begins, and no nodes are there.
         zones = [a // r.zone_blocks for a in at]
         nodes = {a // r.zone_blocks for a in self.leaf + self.inner + self.ztab + self.zinner}
+        zone, off = divmod(r.journal_addr, r.zone_blocks)
+        self.front = [self.addr(zone, i) for i in range(4)] if \
+            off >= 4 and zone not in nodes and zones[:1] == [zone] else []
         self.goes_on = [z for z in zones[-1:] if z != zones[0] and z not in nodes]
         self.data = [n for n, z in enumerate(r.zone) if z["valid"] and
                      z["state"] in (fmt.OPEN, fmt.FULL)]
@@ -347,6 +355,12 @@ def log_reset(img, r):
     return True
 
 
+def journal_front(img, r):
+    """The blocks before it in its zone, which nothing is wanted of, and a superblock."""
+    return bool(img.front) and all([zeros(img, a, r) for a in img.front] +
+                                   [flip(img, img.super[0], r)])
+
+
 def log_short(img, r):
     """To where one of the newest nodes was."""
     addr = r.choice(img.leaf + img.inner + img.ztab + img.zinner)
@@ -451,6 +465,8 @@ TABLE = [
     # Seldom is a commit so long; then these are left out.
     ("journal, middle of a commit", blocks("long", last), tuple(WAYS),
      "journal: zone [0-9]+, offset [0-9]+ is damaged|a root or a link is damaged", "told"),
+    ("journal, zone of another front", lambda w: journal_front, ("zeros",), "superblock at block",
+     "all"),
     ("journal, link", blocks("link"), tuple(WAYS), "a root or a link is damaged", "told"),
     # Not what a power cut leaves: nobody can say whether it was answered.
     ("journal, end of the newest commit", blocks("end"), ("unread",), "^journal: zone", "each"),
@@ -656,11 +672,11 @@ def sound(tool, path):
 
 # --- the table, once through -------------------------------------------------------------------
 
-def table(tool, folder):
+def table(tool, folder, rows=None):
     sane = [Untouched(p) for p in images(folder) if sound(tool, p)]
     to = os.path.join(folder, "damaged")
     failed = done = 0
-    for what, kind, ways, tells, outcome in TABLE:
+    for what, kind, ways, tells, outcome in rows or TABLE:
         for way in ways:
             says = tells + ("|cannot be read" if way == "unread" else "")
             line = found = named = "no image"
@@ -713,8 +729,10 @@ def table(tool, folder):
 
 # What not every drive has.
 FEATURES = {"super": 2, "newest": 2, "leaf": 1, "ztab": 1, "journal": 1, "link": 1, "summary": 1,
-            "data": 1, "goes_on": 1}
+            "data": 1, "goes_on": 1, "front": 4}
 MOST_WORLDS = 40
+# Drives whose links all lie within commits.
+LINKS = 3
 # What is written of an image, in bytes: each is copied and compared a hundred times.
 LARGE = 64 << 20
 
@@ -754,6 +772,28 @@ def deep(tool, lzcrash, folder, seed):
         if keep:
             return 0
     return 1
+
+
+def links(tool, lzcrash, folder, seed):
+    """Of a commit that goes on behind a lost link nothing is lost."""
+    found = 0
+    for world in range(MOST_WORLDS):
+        subprocess.run([lzcrash, "--seed", seed, "--world", str(world), "--export", folder,
+                        "--every", "250"], check=True, stdout=subprocess.DEVNULL)
+        for path in images(folder):
+            if not os.path.basename(path).startswith(f"world-{world}-"):
+                continue
+            img = Image(path) if found < LINKS and sound(tool, path) else None
+            if img and img.link and img.inside == img.link:
+                found += 1
+                continue
+            for end in ("", ".zones", ".allowed"):
+                os.unlink(path + end)
+        if found == LINKS:
+            break
+    rows = [(what, kind, ("zeros", "unread"), tells, "each")
+            for what, kind, _, tells, _ in TABLE if what == "journal, link"]
+    return table(tool, folder, rows) + LINKS - found
 
 
 # --- at random -------------------------------------------------------------------------------
@@ -891,6 +931,8 @@ if __name__ == "__main__":
         sys.exit(pool(*sys.argv[2:6], int(sys.argv[6])) > 0)
     if sys.argv[1:2] == ["deep"]:
         sys.exit(deep(*sys.argv[2:6]))
+    if sys.argv[1:2] == ["links"]:
+        sys.exit(links(*sys.argv[2:6]) > 0)
     if sys.argv[1:2] == ["table"]:
         sys.exit(table(*sys.argv[2:4]) > 0)
     if sys.argv[1:2] == ["random"]:
