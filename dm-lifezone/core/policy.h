@@ -210,7 +210,7 @@ void lz_place(const struct lz_place_in *in, struct lz_place_out *out);
  */
 static inline bool lz_idle(u8 class, u64 age, u64 blocks)
 {
-	return age > blocks / (lz_is_group(class) ? 32 : 4);
+	return age > blocks >> (lz_is_group(class) ? 5 : 2);
 }
 
 #define LZ_NEVER	(~0ull)
