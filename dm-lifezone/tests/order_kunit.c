@@ -88,7 +88,7 @@ static void hot(struct lz_life *l, u32 *state, u32 writes)
 		      ram_random(state, BLOCKS), 1, LZ_CLASS_NOT_SET);
 }
 
-/* Of ten writes eight go to a fifth of the blocks; how many groups there are is told all the time. */
+/* Of ten writes eight go to a fifth of the blocks; the number of groups is told each time. */
 static void warm(struct lz_life *l, u32 *state, u32 writes)
 {
 	while (writes--) {
