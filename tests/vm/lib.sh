@@ -219,6 +219,15 @@ data_sum() {
 
 # --- lifezone --------------------------------------------------------------
 lz_format() { lifezone format "$@"; }
+# drive_refused DEV TOOL MODULE: an empty drive that neither takes, both in a line like that
+drive_refused() {
+	lifezone format "$1" 2>"$W/err" && fail "formatted"
+	equal "$(wc -l <"$W/err")" 1 "lines of the tool"
+	grep -q "$2" "$W/err" || fail "the tool says: $(cat "$W/err")"
+	mustnt dmsetup create t0 --table "0 8 lifezone $1" 2>/dev/null
+	dmesg | grep -q "lifezone: .* $3" || fail "the module says: $(dmesg | tail -5)"
+	equal "$(blkzone report "$1" | grep -c -v 'em)')" 0 "zones that are not empty"
+}
 # lz_sectors DEV: the size of the formatted device
 lz_sectors() {
 	lifezone dump --sectors "$1" 2>/dev/null || lifezone table "$1" | awk '{ print $2 }'

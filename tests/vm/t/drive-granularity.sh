@@ -12,9 +12,4 @@ trap 'rmmod scsi_debug' EXIT
 found() { DEV=$(grep -l scsi_debug /sys/block/sd*/device/model) && DEV=/dev/$(basename "${DEV%/device/model}"); }
 wait_for 20 found || fail "no drive"
 equal "$(cat "/sys/block/${DEV#/dev/}/queue/zone_write_granularity")" 8192 "granularity"
-lifezone format "$DEV" 2>"$W/err" && fail "formatted"
-equal "$(wc -l <"$W/err")" 1 "lines of the tool"
-grep -q 'zones are written by 8192 bytes at least' "$W/err" || fail "the tool says: $(cat "$W/err")"
-mustnt dmsetup create t0 --table "0 8 lifezone $DEV" 2>/dev/null
-dmesg | grep -q 'lifezone: .* written by 8192 bytes' || fail "the module says: $(dmesg | tail -5)"
-equal "$(blkzone report "$DEV" | grep -c -v 'em)')" 0 "zones that are not empty"
+drive_refused "$DEV" 'zones are written by 8192 bytes at least' 'written by 8192 bytes'
