@@ -777,7 +777,7 @@ def deep(tool, lzcrash, folder, seed):
 def links(tool, lzcrash, folder, seed):
     """Of a commit that goes on behind a lost link nothing is lost."""
     found = 0
-    for world in range(MOST_WORLDS):
+    for world in range(4 * MOST_WORLDS):
         subprocess.run([lzcrash, "--seed", seed, "--world", str(world), "--export", folder,
                         "--every", "250"], check=True, stdout=subprocess.DEVNULL)
         for path in images(folder):
