@@ -69,13 +69,9 @@ static void lz_carry_endio(struct bio *bio)
 	cmd->error = blk_status_to_errno(bio->bi_status);
 	if (bio_op(bio) == REQ_OP_READ && is_vmalloc_addr(cmd->buf))
 		invalidate_kernel_vmap_range(cmd->buf, cmd->nblocks << LZ_BLOCK_SHIFT);
-	if (bio_op(bio) == REQ_OP_ZONE_APPEND && !cmd->error) {
-		cmd->result = lz_sector_addr(lt, bio->bi_iter.bi_sector);
-		if (unlikely(!lz_sector_aligned(lt, bio->bi_iter.bi_sector))) {
-			lz_carry_askew(lt, bio->bi_iter.bi_sector);
-			cmd->error = -EIO;
-		}
-	}
+	if (bio_op(bio) == REQ_OP_ZONE_APPEND && !cmd->error &&
+	    !lz_landed_addr(lt, bio->bi_iter.bi_sector, &cmd->result))
+		cmd->error = -EIO;
 	bio_put(bio);
 	lz_cmd_done(lt->lz, cmd);
 	lz_carry_ended(lt);

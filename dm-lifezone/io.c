@@ -260,12 +260,10 @@ static inline blk_status_t lz_write_settle(struct lz_target *lt, struct lz_part 
 	    part->bio.bi_iter.bi_sector != lz_zone_sector(lt, part->w.zone))
 		part->bio.bi_iter.bi_sector = lz_zone_sector(lt, part->w.zone) +
 			(sector_t)max(part->w.from, 1u) * LZ_BLOCK_SECTORS;
-	if (unlikely(!lz_sector_aligned(lt, part->bio.bi_iter.bi_sector))) {
-		lz_carry_askew(lt, part->bio.bi_iter.bi_sector);
+	if (unlikely(!lz_landed_addr(lt, part->bio.bi_iter.bi_sector, &addr))) {
 		lz_write_fail(lt->lz, &part->w, -EIO);
 		return BLK_STS_IOERR;
 	}
-	addr = lz_sector_addr(lt, part->bio.bi_iter.bi_sector);
 	return lz_write_end(lt->lz, &part->w, addr, part->lba) ? BLK_STS_IOERR : BLK_STS_OK;
 }
 

@@ -174,15 +174,16 @@ static inline sector_t lz_addr_sector(const struct lz_target *lt, u64 addr)
 	return lt->seq_start + (addr << (LZ_BLOCK_SHIFT - SECTOR_SHIFT));
 }
 
-static inline u64 lz_sector_addr(const struct lz_target *lt, sector_t sector)
-{
-	return (sector - lt->seq_start) >> (LZ_BLOCK_SHIFT - SECTOR_SHIFT);
-}
+void lz_carry_askew(struct lz_target *lt, sector_t sector);
 
-/* Is it where a block begins? */
-static inline bool lz_sector_aligned(const struct lz_target *lt, sector_t sector)
+/* The block an append landed at. False: it landed within one, and that has been said. */
+static inline bool lz_landed_addr(struct lz_target *lt, sector_t sector, u64 *addr)
 {
-	return (sector - lt->seq_start) % LZ_BLOCK_SECTORS == 0;
+	*addr = (sector - lt->seq_start) >> (LZ_BLOCK_SHIFT - SECTOR_SHIFT);
+	if (likely(lz_addr_sector(lt, *addr) == sector))
+		return true;
+	lz_carry_askew(lt, sector);
+	return false;
 }
 
 static inline sector_t lz_zone_sector(const struct lz_target *lt, u32 zone)
@@ -220,7 +221,6 @@ unsigned int lz_io_data_size(void);
 extern const struct lz_ops lz_carry_ops;
 int lz_carry_init(struct lz_target *lt);
 void lz_carry_exit(struct lz_target *lt);
-void lz_carry_askew(struct lz_target *lt, sector_t sector);
 void lz_carry_halt(struct lz_target *lt);
 void lz_carry_go(struct lz_target *lt);
 void lz_carry_quiesce(struct lz_target *lt);

@@ -167,7 +167,7 @@ static void put_known(struct json_object *o, const char *key, bool known, u64 v)
 /* One file system, and a row that says what it brought. */
 static bool trim_one(struct trim_args *a, const struct watched *w, const struct fs_mount *m)
 {
-	u64 before, after, discards, more, begun = now_ms(), rest;
+	u64 before = 0, after = 0, discards = 0, more = 0, begun = now_ms(), rest;
 	struct json_object *o;
 	bool known;
 
@@ -185,7 +185,7 @@ static bool trim_one(struct trim_args *a, const struct watched *w, const struct 
 	put_str(o, "type", m->type);
 	put_known(o, "mapped_before", known, before);
 	put_known(o, "mapped_after", known, after);
-	put_known(o, "discarded", known, known ? more - discards : 0);
+	put_known(o, "discarded", known, more - discards);
 	put_u64(o, "ms", now_ms() - begun);
 	put_str(o, "directory", m->point);
 	out_row(&a->out, o);

@@ -234,12 +234,12 @@ bool fs_trim(const struct fs_mount *m, unsigned int share, const volatile sig_at
 	int fd = open_mount(m), err;
 
 	*rest = 0;
-	if (fd < 0 && errno == ESTALE) {
-		complain(m->point, "mounted over, so that %s on it cannot be reached", m->type);
-		return false;
-	}
 	if (fd < 0) {
-		complain(m->point, "%s", strerror(errno));
+		if (errno == ESTALE)
+			complain(m->point, "mounted over, so that %s on it cannot be reached",
+				 m->type);
+		else
+			complain(m->point, "%s", strerror(errno));
 		return false;
 	}
 	err = syncfs(fd) ? errno : 0;

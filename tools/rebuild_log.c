@@ -263,7 +263,8 @@ static bool past_end(const struct rebuild *b, u64 addr)
 
 /*
  * Is log zone @zone offline, or has it lost nodes that the newest root leads to? Someone
- * has reset it then, and what the journal said behind them is lost as well.
+ * has reset it then, and what the journal said behind them is lost as well. Nothing is to be
+ * written over what tells so.
  */
 static bool log_lost(struct rebuild *b, u32 zone)
 {
@@ -280,6 +281,8 @@ static bool log_lost(struct rebuild *b, u32 zone)
 	/* Or is it one on the way to a leaf? */
 	for (i = 0; i < b->nr_hurt && !lost; i++)
 		lost = lz_addr_zone(b->lz, b->hurt[i]) == zone && past_end(b, b->hurt[i]);
+	if (lost && zone < b->lz->si.nr_zones)
+		b->lz->zone[zone].suspect = true;
 	return lost;
 }
 
@@ -312,13 +315,9 @@ static int gather_journal(struct rebuild *b)
 		const struct scan_block *last = p->b[p->nr - 1];
 		u32 zone = scan_next_zone(&b->s, last);
 
-		bool lost = log_lost(b, zone);
-
-		/* Nothing is to be written over what tells so. */
-		if (lost && zone < b->lz->si.nr_zones)
-			b->lz->zone[zone].suspect = true;
-		if (lost || scan_unread(&b->s, zone, last->next == LZ_NONE ?
-					lz_addr_off(b->lz, last->addr) + 1 : 0))
+		if (log_lost(b, zone) ||
+		    scan_unread(&b->s, zone, last->next == LZ_NONE ?
+				lz_addr_off(b->lz, last->addr) + 1 : 0))
 			b->sure = p->nr;
 	}
 	return 0;
@@ -361,11 +360,7 @@ int rebuild_find_journal(struct rebuild *b)
 			later->epoch != le64_to_cpu(r->h.epoch) || !p->off ||
 			rep->cond != LZ_COND_OPEN || rep->wp != p->off;
 	}
-	if (!b->broken && log_lost(b, p->zone)) {
-		b->broken = true;
-		b->lz->zone[p->zone].suspect = true;
-	}
 	if (!b->broken)
-		b->broken = scan_unread(&b->s, p->zone, p->off);
+		b->broken = log_lost(b, p->zone) || scan_unread(&b->s, p->zone, p->off);
 	return b->broken ? gather_journal(b) : 0;
 }

@@ -271,7 +271,7 @@ static bool find_linked(struct scan *s)
 	for (i = 0; i < s->nr && root; i++) {
 		const struct scan_block *b = &s->b[i];
 
-		if (b->next == LZ_NONE || b->next < 2 || b->next >= s->lz->si.nr_zones ||
+		if (b->next < 2 || b->next >= s->lz->si.nr_zones ||
 		    s->log[b->next] || b->epoch != le64_to_cpu(root->h.epoch) ||
 		    b->seq < le64_to_cpu(root->journal_seq))
 			continue;

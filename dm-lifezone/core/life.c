@@ -573,12 +573,6 @@ int lz_life_ask(const struct lz_life *l, u64 lba, u32 n, u8 class)
 	return sum / asked;
 }
 
-/* The group of blocks by how often they are likely to be written, once they have been now. */
-static u32 group_asked(const struct lz_life *l, u64 lba, u32 n, u8 class, u32 groups)
-{
-	return lz_life_group(lz_life_ask(l, lba, n, class), groups);
-}
-
 /**
  * lz_life_write - users wrote blocks
  * @l: all blocks
@@ -601,7 +595,8 @@ bool lz_life_write(struct lz_life *l, u64 lba, u32 n, u8 class)
 	/* Order is compared with the groups there would be without it, or none could win back. */
 	if (class == LZ_CLASS_NOT_SET && lz_order_due(&l->order, l->blocks, n))
 		group = READ_ONCE(l->mark[lba]) ?
-			group_asked(l, lba, n, class, READ_ONCE(l->finest)) : LZ_ORDER_NEW;
+			lz_life_group(lz_life_ask(l, lba, n, class), READ_ONCE(l->finest)) :
+			LZ_ORDER_NEW;
 	if (lz_ordered(class))
 		note_hinted(l, lba, n, class);
 	if (class == LZ_CLASS_EXTREME)
@@ -744,7 +739,7 @@ u8 lz_life_class(const struct lz_life *l, u64 lba, u32 n, u8 class)
 		return class;
 	if (class == LZ_CLASS_NOT_SET && (!READ_ONCE(l->mark[lba]) || READ_ONCE(l->order.wins)))
 		return class;
-	return LZ_CLASS_GROUP + group_asked(l, lba, n, class, READ_ONCE(l->groups));
+	return LZ_CLASS_GROUP + lz_life_group(lz_life_ask(l, lba, n, class), READ_ONCE(l->groups));
 }
 
 /**

@@ -52,7 +52,7 @@ struct ram_zone {
  * @nr_held: how many
  * @fail_flush: flushes of the drive fail
  * @bad: the block at this drive address cannot be read; 0: none
- * @bad_times: so many times, 0: never
+ * @bad_times: so many times, 0: always
  * @broken: a rule of zoned drives was broken; said once
  * @nr_ops: commands carried out, by enum lz_op
  * @nr_events: events, by enum lz_event

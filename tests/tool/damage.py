@@ -737,23 +737,30 @@ LINKS = 3
 LARGE = 64 << 20
 
 
+def export(lzcrash, folder, seed, world, every, *options):
+    """Images of a world."""
+    subprocess.run([lzcrash, "--seed", seed, "--world", str(world), *options, "--export", folder,
+                    "--every", str(every)], check=True, stdout=subprocess.DEVNULL)
+    return [p for p in images(folder) if os.path.basename(p).startswith(f"world-{world}-")]
+
+
+def drop(path):
+    for end in ("", ".zones", ".allowed"):
+        os.unlink(path + end)
+
+
 def pool(tool, lzcrash, folder, seed, worlds):
     missing = set(FEATURES)
     for world in range(MOST_WORLDS):
         if world >= worlds and not missing:
             break
-        subprocess.run([lzcrash, "--seed", seed, "--world", str(world), "--export", folder,
-                        "--every", "250"], check=True, stdout=subprocess.DEVNULL)
-        for path in images(folder):
-            if not os.path.basename(path).startswith(f"world-{world}-"):
-                continue
+        for path in export(lzcrash, folder, seed, world, 250):
             large = os.stat(path).st_blocks * 512 > LARGE
             # Only what is sound is damaged, to see what comes of that.
             img = Image(path) if not large and sound(tool, path) else None
             has = {f for f, n in FEATURES.items() if len(getattr(img, f)) >= n} if img else set()
             if large or world >= worlds and not has & missing:
-                for end in ("", ".zones", ".allowed"):
-                    os.unlink(path + end)
+                drop(path)
             missing -= has
     print(f"{len(images(folder))} images")
     return len(missing)
@@ -762,13 +769,11 @@ def pool(tool, lzcrash, folder, seed, worlds):
 def deep(tool, lzcrash, folder, seed):
     """A drive of which the map has nodes above its leaves: large, and seldom drawn."""
     for world in range(MOST_WORLDS, MOST_WORLDS + 5):
-        subprocess.run([lzcrash, "--seed", seed, "--world", str(world), "--deep", "--export",
-                        folder, "--every", "20"], check=True, stdout=subprocess.DEVNULL)
-        new = [p for p in images(folder) if os.path.basename(p).startswith(f"world-{world}-")]
+        new = export(lzcrash, folder, seed, world, 20, "--deep")
         keep = next((p for p in new if sound(tool, p) and Image(p).inner), None)
         for path in new:
-            for end in ("", ".zones", ".allowed") if path != keep else ():
-                os.unlink(path + end)
+            if path != keep:
+                drop(path)
         if keep:
             return 0
     return 1
@@ -778,17 +783,12 @@ def links(tool, lzcrash, folder, seed):
     """Of a commit that goes on behind a lost link nothing is lost."""
     found = 0
     for world in range(4 * MOST_WORLDS):
-        subprocess.run([lzcrash, "--seed", seed, "--world", str(world), "--export", folder,
-                        "--every", "250"], check=True, stdout=subprocess.DEVNULL)
-        for path in images(folder):
-            if not os.path.basename(path).startswith(f"world-{world}-"):
-                continue
+        for path in export(lzcrash, folder, seed, world, 250):
             img = Image(path) if found < LINKS and sound(tool, path) else None
             if img and img.link and img.inside == img.link:
                 found += 1
-                continue
-            for end in ("", ".zones", ".allowed"):
-                os.unlink(path + end)
+            else:
+                drop(path)
         if found == LINKS:
             break
     rows = [(what, kind, ("zeros", "unread"), tells, "each")

@@ -248,19 +248,21 @@ static void look(struct sim *s)
 static u32 midas_victim(struct sim *s)
 {
 	struct midas *m = s->priv;
-	u32 zone = emptiest(s, 0), i, to;
+	u32 least = emptiest(s, 0), zone, i, to;
 
 	/* All garbage there may be is in open zones. */
-	if (zone == SIM_NOWHERE || s->z[zone].valid == s->setup.cap)
+	if (least == SIM_NOWHERE || s->z[least].valid == s->setup.cap)
 		return SIM_NOWHERE;
 	if (++m->in_a_row > IN_A_ROW && m->last > 1) {
 		/* What is moved frees nothing. */
 		to = m->from < m->last ? m->from : m->last - 1;
 		regroup(s, to ? to : 1, true);
 		m->in_a_row = 0;
+		/* It may have finished some. */
+		least = emptiest(s, 0);
 	}
 	if (m->last == 1)
-		return emptiest(s, 0);
+		return least;
 	for (i = 0; i < m->last; i++) {
 		if (zones_of(s, i) <= size_of(m, i))
 			continue;
@@ -269,7 +271,7 @@ static u32 midas_victim(struct sim *s)
 			return zone;
 	}
 	zone = emptiest(s, m->last);
-	return zone == SIM_NOWHERE ? emptiest(s, 0) : zone;
+	return zone == SIM_NOWHERE ? least : zone;
 }
 
 /* --- HOT ------------------------------------------------------------------------- */
