@@ -172,7 +172,7 @@ int rebuild_doubt_root(struct rebuild *b)
 {
 	u64 lba, addr;
 
-	if (b->broken || !b->s.tail)
+	if (b->broken || !scan_root_lost(&b->s))
 		return 0;
 	for (lba = 0; lba < b->lz->si.logical_blocks && !b->broken; lba++) {
 		addr = rebuild_get(b, lba);

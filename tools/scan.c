@@ -335,6 +335,7 @@ static int root_block(struct scan *s, u32 zone, u32 off, const void *block, void
 		if (!s->copy)
 			return -ENOMEM;
 		s->copy[s->nr_copy++] = (struct scan_copy){ w.addr, *last };
+		s->last_root[zone] = *last;
 		return add_root(s, w.addr, r);
 	}
 	w.type = LZ_BT_SUPER;
@@ -354,8 +355,18 @@ static int scan_roots(struct scan *s, u32 zone)
 
 	if (!err && have && (s->nr_copy == copies ||
 			     lz_addr_off(s->lz, s->copy[s->nr_copy - 1].addr) + 1 < have))
-		s->tail = true;
+		s->tail[zone] = true;
 	return err;
+}
+
+/* A zone is reset before it is begun again: what comes after older roots is older. */
+bool scan_root_lost(const struct scan *s)
+{
+	u32 zone = lz_addr_zone(s->lz, s->root[0].addr), other = zone ^ 1;
+
+	return s->tail[zone] ||
+		(s->tail[other] && (!s->last_root[other] ||
+				    s->last_root[other] >= le64_to_cpu(s->root[0].r->h.seq)));
 }
 
 static bool ends_commit(const struct scan_block *b)

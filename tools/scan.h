@@ -71,7 +71,8 @@ struct scan_copy {
  * @copy: all whole roots
  * @nr_copy: how many
  * @max_copy: room
- * @tail: a root zone ends with blocks that are no roots
+ * @tail: by root zone: it ends with blocks that are no roots
+ * @last_root: by root zone: checkpoint of the last whole one in it, or 0
  * @super: by root zone: bit by copy of the superblock that is whole
  * @super_epoch: their epochs
  * @super_seq: and the numbers of the checkpoints they were written with
@@ -105,7 +106,8 @@ struct scan {
 	struct scan_copy *copy;
 	u32 nr_copy;
 	u32 max_copy;
-	bool tail;
+	bool tail[2];
+	u64 last_root[2];
 	u8 super[2];
 	u64 super_epoch[2][LZ_SUPER_COPIES];
 	u64 super_seq[2][LZ_SUPER_COPIES];
@@ -129,6 +131,8 @@ u32 scan_have(const struct scan *s, u32 zone);
 bool scan_holds(const struct scan *s, u64 addr);
 /* Is there in @zone, from @off on, what cannot be read? Nobody knows what it was. */
 bool scan_unread(const struct scan *s, u32 zone, u32 off);
+/* May there have been a later root than the newest, where blocks are damaged? */
+bool scan_root_lost(const struct scan *s);
 /* The block at @addr, or NULL. */
 const struct scan_block *scan_at(const struct scan *s, u64 addr);
 

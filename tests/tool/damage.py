@@ -87,6 +87,10 @@ class Image:
                       self.all[a].type == fmt.SUPER]
         self.roots = [a for a, h in self.all.items() if h.type == fmt.ROOT]
         self.newest = [a for a in self.roots if self.all[a].seq == r.number]
+        # Those of the other zone, if it is certain that they are older.
+        in_zone = [[a for a in self.roots if a // r.zone_blocks == zone] for zone in (0, 1)]
+        self.old_roots = in_zone[r.root_zone ^ 1] if \
+            max(in_zone[r.root_zone]) % r.zone_blocks + 1 == self.used(r.root_zone) else []
         self.leaf, self.inner = self.nodes(fmt.NODE, r.map_top, r.logical_blocks, 504)
         self.ztab, self.zinner = self.nodes(fmt.ZNODE, r.ztab_top, r.nr_zones, 126)
         commits = [j[2] for j in r.journal if j[4] == fmt.NONE]
@@ -109,7 +113,7 @@ class Image:
         nodes = {a // r.zone_blocks for a in self.leaf + self.inner + self.ztab + self.zinner}
         zone, off = divmod(r.journal_addr, r.zone_blocks)
         self.front = [self.addr(zone, i) for i in range(4)] if \
-            off >= 4 and zone not in nodes and zones[:1] == [zone] else []
+            off >= 4 and zone not in nodes and zones[:1] == [zone] and self.super[1:] else []
         self.goes_on = [z for z in zones[-1:] if z != zones[0] and z not in nodes]
         self.data = [n for n, z in enumerate(r.zone) if z["valid"] and
                      z["state"] in (fmt.OPEN, fmt.FULL)]
@@ -349,6 +353,13 @@ def zone_cond(cond):
     return plant
 
 
+def old_roots(img, r):
+    """What follows older roots cannot have been a later one."""
+    if len(img.old_roots) < 3:
+        return False
+    return zeros(img, max(img.old_roots), r) and zone_cond(fmt.EMPTY)(img, r)
+
+
 def log_reset(img, r):
     zones = {a // img.r.zone_blocks for a in img.leaf + img.ztab}
     img.set_zone(r.choice(sorted(zones)), 0, fmt.EMPTY)
@@ -430,6 +441,7 @@ def last(a):
 #   told	what is lost, or may be old, is named
 #   each	the same, and on each image that it can be done to
 #   none	there is nothing to repair: check said a note, or what the drive lost
+#   sure	the same, and none is of uncertain age
 #   never	it refuses, and writes nothing
 TABLE = [
     ("superblock, the first", blocks("super", first_of_two), tuple(w for w in WAYS if w != "uuid"),
@@ -485,6 +497,8 @@ TABLE = [
      "was it reset by someone else|past its write pointer|that the drive has lost", "told"),
     ("data zone, reset", lambda w: zone_cond(fmt.EMPTY), ("zone",),
      "was it reset by someone else|that the drive has lost", "told"),
+    ("the same, and the last of old roots", lambda w: old_roots, ("zeros",),
+     "was it reset by someone else|that the drive has lost", "sure"),
     ("data zone, reset while it was open", lambda w: lost_flag, ("mended",),
      "blocks in use that the drive has lost", "told"),
     ("data zone, read-only", lambda w: zone_cond(fmt.READONLY), ("zone",),
@@ -704,6 +718,7 @@ def table(tool, folder, rows=None):
                         clean(tool, to)
                         named = f"lost {lost}, aged {aged} of {len(img.r.map)}"
                         need(outcome != "all" or not lost + aged, f"repair: {named}")
+                        need(outcome != "sure" or not aged, f"repair: {named}")
                         need(outcome != "none" or not report["repaired"], "something was repaired")
                     need(report or outcome in (None, "never"), "repair refused")
                     need(not report or outcome != "never", "repair did not refuse")
@@ -729,7 +744,7 @@ def table(tool, folder, rows=None):
 
 # What not every drive has.
 FEATURES = {"super": 2, "newest": 2, "leaf": 1, "ztab": 1, "journal": 1, "link": 1, "summary": 1,
-            "data": 1, "goes_on": 1, "front": 4}
+            "data": 1, "goes_on": 1, "front": 4, "old_roots": 3}
 MOST_WORLDS = 40
 # Drives whose links all lie within commits.
 LINKS = 3
