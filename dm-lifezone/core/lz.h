@@ -583,6 +583,12 @@ struct lz_trim {
  * @leaf: next leaf, when searching
  * @ahead: next leaf to be read, for when it is looked at
  * @unpaid: leaves read for which users have had nothing
+ * @valid: blocks the victim had when it was taken, 1 at least
+ * @moved: of these have been moved
+ * @done: blocks of it that users have had something for
+ * @gain: as in struct lz_pace_in
+ * @fraction: LZ_PACE_UNITth parts of a block users are to have, too
+ * @granted: blocks users might write since GC has to run
  * @n: entries
  * @pos: entries looked at
  * @ent: lz_sum_pack() entries of the victim
@@ -618,6 +624,12 @@ struct lz_gc {
 	u64 leaf;
 	u64 ahead;
 	u32 unpaid;
+	u32 valid;
+	u32 moved;
+	u32 done;
+	u32 gain;
+	u32 fraction;
+	u64 granted;
 	u32 n;
 	u32 pos;
 	u64 *ent;

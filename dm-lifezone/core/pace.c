@@ -3,10 +3,13 @@
  * Pacing: how the drive is shared between users and GC.
  *
  * As in Linux' pblk (Bjorling et al., LightNVM: The Linux Open-Channel SSD
- * Subsystem, FAST 2017): with free zones in plenty users take all; between the
- * mark at which GC starts and the reserve, the users' part of all blocks
- * written falls in a straight line from all to none; at the reserve GC has the
- * drive to itself, as only it can turn the zones left into more.
+ * Subsystem, FAST 2017) users take all with free zones in plenty, and ever less between the mark at
+ * which GC starts and the reserve, where GC has the drive to itself, as only it can turn the zones
+ * left into more. But a burst is mostly over before it comes to that, and who is held back in it
+ * waits for nothing: so at first users may have four times the share that falls in a straight line
+ * from all to none. Who has filled two zones since goes on for long, and from then on
+ * gets what GC gains and no more: free zones stay as they are. If they fell to the reserve victims
+ * would be those with the least to copy now (victim.c), which copies more in the long run.
  *
  * A victim may have little garbage, and many of these be cleaned for one zone: then GC falls
  * behind users who leave the drive time enough, all in all. So where they do, it gets ahead by a
@@ -14,6 +17,8 @@
  * is kept free so, which costs copies as any less of it does: a 16th at most.
  */
 #include "policy.h"
+
+#define EASY	4u	/* times the straight line */
 
 /**
  * lz_pace_gc_due - whether GC has to run
@@ -42,11 +47,16 @@ u32 lz_pace_ahead(u32 most, u32 spare)
 	return min(most, spare / 16);
 }
 
+u32 lz_pace_gain(u32 valid, u32 cap)
+{
+	return div_u64((u64)(cap - min(valid, cap)) * LZ_PACE_UNIT, cap);
+}
+
 /**
  * lz_pace_user_share - how much users may write meanwhile
  * @in: state of the space
  *
- * Return: blocks for every LZ_PACE_UNIT blocks that GC copies or reclaims; ~0u: no limit.
+ * Return: blocks for every LZ_PACE_UNIT blocks of its victim that GC is done with; ~0u: no limit.
  */
 u32 lz_pace_user_share(const struct lz_pace_in *in)
 {
@@ -57,8 +67,10 @@ u32 lz_pace_user_share(const struct lz_pace_in *in)
 	if (in->free_zones <= in->reserve)
 		return 0;
 
+	if (in->lent >= LZ_PACE_LEND)
+		return max(in->gain, 1u);
 	/* Part f for users, 1 - f for GC: a ratio of f / (1 - f). */
-	share = div_u64((u64)(in->free_zones - in->reserve) * LZ_PACE_UNIT,
+	share = div_u64((u64)(in->free_zones - in->reserve) * EASY * LZ_PACE_UNIT,
 			in->start - in->free_zones);
 	return clamp_t(u64, share, 1, ~0u - 1);
 }

@@ -19,23 +19,67 @@
 
 static void pace_in(struct lz *lz, struct lz_pace_in *in)
 {
+	struct lz_gc *gc = &lz->gc;
+	s64 lent = (s64)gc->granted - atomic_read(&lz->credit);
+
 	in->free_zones = lz_free_now(lz, true);
 	in->reserve = lz->si.gc_zones;
 	in->start = lz->si.gc_zones + LZ_GC_START;
 	in->ahead = 0;
+	in->lent = lent > 0 ? div_u64(lent, lz->g.zone_cap) : 0;
+	in->gain = gc->gain;
 }
 
+/* Users may write so many blocks more; they cannot save up for more than a quarter of a zone. */
+static void grant(struct lz *lz, u64 blocks)
+{
+	s64 most = DIV_ROUND_UP(lz->g.zone_cap, 4) - atomic_read(&lz->credit);
+
+	blocks = min_t(s64, blocks, max_t(s64, most, 0));
+	lz->gc.granted += blocks;
+	atomic_add((int)blocks, &lz->credit);
+}
+
+/* GC does not have to run. */
+static void not_due(struct lz *lz)
+{
+	lz->gc.granted = 0;
+	lz->gc.fraction = 0;
+	atomic_set(&lz->credit, 0);
+	grant(lz, lz->g.zone_cap);
+	WRITE_ONCE(lz->pacing, false);
+}
+
+/* GC is done with so many blocks more. */
 static void earn(struct lz *lz, u32 blocks)
 {
+	struct lz_gc *gc = &lz->gc;
 	struct lz_pace_in in;
+	u64 parts;
 	u32 share;
 
 	pace_in(lz, &in);
 	share = lz_pace_user_share(&in);
-	WRITE_ONCE(lz->pacing, share != ~0u);
-	if (share != ~0u && atomic_read(&lz->credit) < (int)(4 * lz->g.zone_cap))
-		atomic_add((u64)share * blocks / 256, &lz->credit);
+	if (share == ~0u) {
+		not_due(lz);
+	} else {
+		parts = (u64)share * blocks + gc->fraction;
+		gc->fraction = parts % LZ_PACE_UNIT;
+		grant(lz, parts / LZ_PACE_UNIT);
+		WRITE_ONCE(lz->pacing, true);
+	}
 	lz_feed(lz);
+}
+
+/* Of its victim it is done with @blocks, so far. */
+static void earn_up_to(struct lz *lz, u64 blocks)
+{
+	struct lz_gc *gc = &lz->gc;
+	u32 more = min_t(u64, blocks, lz->g.zone_cap);
+
+	more -= min(more, gc->done);
+	gc->done += more;
+	earn(lz, more);
 }
 
 /* The zone to clean; @t: how many zones it was chosen from, and why. */
@@ -469,7 +513,9 @@ static bool slot_map(struct lz *lz, struct lz_gc_slot *s)
 	s->done += s->w.nblocks;
 	s->state = s->done < s->n ? LZ_SL_RESERVE : LZ_SL_IDLE;
 	lz->progress = true;
-	earn(lz, s->w.nblocks);
+	/* As many blocks of garbage have been passed by as go with these. */
+	lz->gc.moved += s->w.nblocks;
+	earn_up_to(lz, div_u64((u64)lz->gc.moved * lz->g.zone_cap, lz->gc.valid));
 	return true;
 }
 
@@ -592,7 +638,7 @@ static void victim_end(struct lz *lz)
 	if (z->state == LZ_ZS_BAD)
 		gc->aside = 0;
 	gc->state = LZ_GC_IDLE;
-	earn(lz, lz->g.zone_cap - min(left, lz->g.zone_cap));
+	earn_up_to(lz, lz->g.zone_cap - min(left, lz->g.zone_cap));
 	if (atomic_dec_and_test(&z->readers))
 		lz_kick(lz);
 	WRITE_ONCE(lz->commit_wanted, true);
@@ -627,8 +673,8 @@ static void gc_begin(struct lz *lz)
 	if (in.free_zones > in.reserve && lz_pace_gc_early(&in))
 		in.free_zones += lz_resets_coming(lz);
 	gc->early = !lz_pace_gc_due(&in) && !READ_ONCE(gc->want) && !aside_due(lz);
-	if (gc->early && lz->pacing) {
-		WRITE_ONCE(lz->pacing, false);
+	if (gc->early) {
+		not_due(lz);
 		lz_feed(lz);
 	}
 	if (gc->early && !lz_pace_gc_early(&in)) {
@@ -670,6 +716,10 @@ static void gc_begin(struct lz *lz)
 	t.a = atomic_read(&z->valid);
 	t.b = atomic64_read(&lz->write_seq) - z->seq;
 	lz_trace_event(lz, &t);
+	gc->valid = max_t(u64, t.a, 1);
+	gc->moved = 0;
+	gc->done = 0;
+	gc->gain = z->state == LZ_ZS_BAD ? 0 : lz_pace_gain(gc->valid, lz->g.zone_cap);
 	if (in.free_zones <= in.start)
 		earn(lz, 0);
 	if (in.free_zones <= in.reserve)

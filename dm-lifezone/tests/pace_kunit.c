@@ -23,10 +23,10 @@ static void pace_marks(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, due(9, 2, 10));
 	KUNIT_EXPECT_EQ(test, share(10, 2, 10), ~0u);
 	KUNIT_EXPECT_NE(test, share(9, 2, 10), ~0u);
-	KUNIT_EXPECT_EQ(test, share(3, 2, 10), 256u / 7);
-	/* Half way: as much for users as for GC. */
-	KUNIT_EXPECT_EQ(test, share(6, 2, 10), 256u);
-	KUNIT_EXPECT_EQ(test, share(9, 2, 10), 256u * 7);
+	KUNIT_EXPECT_EQ(test, share(3, 2, 10), 4 * 256u / 7);
+	/* Half way: four times as much for users as for GC. */
+	KUNIT_EXPECT_EQ(test, share(6, 2, 10), 4 * 256u);
+	KUNIT_EXPECT_EQ(test, share(9, 2, 10), 4 * 256u * 7);
 	KUNIT_EXPECT_EQ(test, share(2, 2, 10), 0u);
 	KUNIT_EXPECT_EQ(test, share(0, 2, 10), 0u);
 }
@@ -49,6 +49,31 @@ static void pace_every_state(struct kunit *test)
 				before = now;
 			}
 		}
+}
+
+/* Who has been lent enough gets what GC gains, however much is free; but never nothing. */
+static void pace_lent(struct kunit *test)
+{
+	struct lz_pace_in in = { .free_zones = 9, .reserve = 2, .start = 10, .lent = 1 };
+	u32 valid;
+
+	for (valid = 0; valid <= 1000; valid += 250) {
+		in.gain = lz_pace_gain(valid, 1000);
+		KUNIT_EXPECT_EQ(test, in.gain, 256 - valid * 256 / 1000);
+		in.lent = LZ_PACE_LEND - 1;
+		KUNIT_EXPECT_EQ(test, lz_pace_user_share(&in), 4 * 256u * 7);
+		in.lent = LZ_PACE_LEND;
+		KUNIT_EXPECT_EQ(test, lz_pace_user_share(&in), max(in.gain, 1u));
+		in.free_zones = 3;
+		KUNIT_EXPECT_EQ(test, lz_pace_user_share(&in), max(in.gain, 1u));
+		in.free_zones = 2;
+		KUNIT_EXPECT_EQ(test, lz_pace_user_share(&in), 0u);
+		in.free_zones = 9;
+	}
+	in.free_zones = 10;
+	KUNIT_EXPECT_EQ(test, lz_pace_user_share(&in), ~0u);
+	KUNIT_EXPECT_EQ(test, lz_pace_gain(1001, 1000), 0u);
+	KUNIT_EXPECT_EQ(test, lz_pace_gain(0, 0xffffffff), 256u);
 }
 
 static void pace_early(struct kunit *test)
@@ -76,6 +101,7 @@ static void pace_large_numbers(struct kunit *test)
 static struct kunit_case pace_cases[] = {
 	KUNIT_CASE(pace_marks),
 	KUNIT_CASE(pace_every_state),
+	KUNIT_CASE(pace_lent),
 	KUNIT_CASE(pace_early),
 	KUNIT_CASE(pace_large_numbers),
 	{}

@@ -448,6 +448,51 @@ static void relocate_searches(struct kunit *test)
 		ram_release(r, 0);
 }
 
+/* Who has filled two zones since GC has to run may write what GC gains, and no more. */
+static void relocate_lent(struct kunit *test)
+{
+	struct ram *r = ram_sized(test, 40, 8, 1024, 1000);
+	u32 garbage, written = 0, i;
+	struct lz_write w;
+	struct lz *lz;
+	u64 addr;
+
+	KUNIT_ASSERT_EQ(test, ram_format(r), 0);
+	ram_again(r);
+	lz = r->lz;
+	for (i = 0; i < 5 * r->g.zone_cap; i += 100)
+		KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_LONG, i, 100), 0);
+	for (i = 0; i < 5 * r->g.zone_cap; i += 2)
+		KUNIT_ASSERT_EQ(test, ram_discard(r, i, 1), 0);
+	KUNIT_ASSERT_EQ(test, ram_checkpoint(r), 0);
+	while (lz_free_for(lz, true) > lz->si.gc_zones + 2)
+		lz_zone_take_free(lz, false)->state = LZ_ZS_ROOT;
+	r->slow = ram_reads_data;
+	lz_kick(lz);
+	ram_pump(r);
+	KUNIT_ASSERT_GT(test, r->nr_held, 0u);
+	KUNIT_ASSERT_TRUE(test, lz->pacing);
+	/* At first they need not wait. */
+	KUNIT_EXPECT_GT(test, atomic_read(&lz->credit), 0);
+	atomic_set(&lz->credit, 0);
+	lz->gc.granted = LZ_PACE_LEND * r->g.zone_cap;
+	garbage = r->g.zone_cap - atomic_read(&lz->zone[lz->gc.victim].valid);
+	KUNIT_ASSERT_EQ(test, lz_stat(lz, LZ_ST_GC_VICTIMS), 1ull);
+	while (r->nr_held && lz_stat(lz, LZ_ST_GC_VICTIMS) == 1) {
+		ram_release(r, 0);
+		ram_pump(r);
+		while (!lz_write_begin(lz, LZ_CLASS_LONG, 1, 1, &w)) {
+			addr = lz_zone_addr(lz, w.zone, r->zone[w.zone].wp++);
+			KUNIT_ASSERT_EQ(test, lz_write_end(lz, &w, addr, 1), 0);
+			KUNIT_ASSERT_LE(test, ++written, garbage);
+		}
+	}
+	/* But for what is less than a part. */
+	KUNIT_EXPECT_GE(test, written, garbage - garbage / 100);
+	while (r->nr_held)
+		ram_release(r, 0);
+}
+
 /* One block that cannot be read stays; those beside it are moved. Overwritten, it is no more. */
 static void relocate_bad_block(struct kunit *test)
 {
@@ -733,6 +778,7 @@ static struct kunit_case relocate_cases[] = {
 	KUNIT_CASE(relocate_miscounted),
 	KUNIT_CASE(relocate_read_hiccup),
 	KUNIT_CASE(relocate_searches),
+	KUNIT_CASE(relocate_lent),
 	KUNIT_CASE(relocate_bad_block),
 	KUNIT_CASE(relocate_append_error),
 	KUNIT_CASE(relocate_lost_leaf),

@@ -509,10 +509,9 @@ static u64 latency_at(struct sim *s, u64 at)
 	return l.n ? l.max : 0;
 }
 
-static void sim_queue_pace(struct kunit *test)
+static struct sim *start_queue(struct kunit *test)
 {
 	struct sim *s = start(test, &sim_one);
-	u32 i;
 
 	s->setup.arrivals = SIM_TIMES;
 	s->setup.reserve = 1;
@@ -521,44 +520,84 @@ static void sim_queue_pace(struct kunit *test)
 	s->t.write = 1000;
 	s->t.read = 500;
 	s->t.erase = 0;
+	return s;
+}
+
+/* Zone 60, full: blocks 100 and on, @n of them. */
+static void victim_of(struct sim *s, u32 n)
+{
+	u32 i;
+
+	zone_is(s, 60, 0, 0, n);
+	for (i = 0; i < n; i++) {
+		s->map[100 + i] = 60 * CAP + i;
+		s->lba[60 * CAP + i] = 100 + i;
+	}
+	s->mapped += n;
+}
+
+static void sim_queue_pace(struct kunit *test)
+{
+	struct sim *s = start_queue(test);
+	u32 i;
+
 	/* Time begins with the first, and who comes too early waits. */
 	KUNIT_EXPECT_EQ(test, latency_at(s, 70000), 1000);
 	KUNIT_EXPECT_EQ(test, latency_at(s, 70500), 1500);
 	/* A victim with ten valid blocks, two of which are moved while nobody waits. */
-	zone_is(s, 60, 0, 0, 10);
-	for (i = 0; i < 10; i++) {
-		s->map[100 + i] = 60 * CAP + i;
-		s->lba[60 * CAP + i] = 100 + i;
-	}
-	s->mapped += 10;
+	victim_of(s, 10);
 	s->nr_free = 3;
 	KUNIT_EXPECT_EQ(test, latency_at(s, 75000), 1000);
 	KUNIT_EXPECT_EQ(test, s->n.copied, 2);
-	/* Two zones above the reserve, of three: GC has a third of the drive, a block for two. */
-	KUNIT_EXPECT_EQ(test, latency_at(s, 76000), 2500);
+	/* Two zones above the reserve, of three: GC has a block for two, at first for eight. */
+	for (i = 0; i < 6; i++)
+		KUNIT_EXPECT_EQ(test, latency_at(s, 76000 + i * 1000), 1000);
+	KUNIT_EXPECT_EQ(test, latency_at(s, 82000), 2500);
+	KUNIT_EXPECT_EQ(test, s->n.copied, 3);
 	/* The last block of a request counts. */
 	s->req.more = true;
-	KUNIT_EXPECT_EQ(test, latency_at(s, 77000), 0);
+	KUNIT_EXPECT_EQ(test, latency_at(s, 84000), 0);
 	s->req.more = false;
-	KUNIT_EXPECT_EQ(test, latency_at(s, 77000), 5000);
-	KUNIT_EXPECT_EQ(test, s->n.copied, 4);
+	KUNIT_EXPECT_EQ(test, latency_at(s, 84000), 2500);
 	/* At the reserve GC has all of it, until there is one zone more. */
 	s->nr_free = 1;
-	KUNIT_EXPECT_EQ(test, latency_at(s, 82000), 6 * 1500 + 1000);
+	KUNIT_EXPECT_EQ(test, latency_at(s, 86500), 7 * 1500 + 1000);
 	KUNIT_EXPECT_EQ(test, s->n.copied, 10);
 	KUNIT_EXPECT_EQ(test, s->nr_free, 2);
 	/* Four erases may be put off, not five; a time that goes back is that of the last. */
 	s->t.erase = 4000;
 	s->n.erased += 5;
 	s->t.now += 5 * s->t.erase;
-	KUNIT_EXPECT_EQ(test, latency_at(s, 92000), 5000);
+	KUNIT_EXPECT_EQ(test, latency_at(s, 98000), 5000);
 	KUNIT_EXPECT_EQ(test, latency_at(s, 70000), 6000);
 	/* Others are done while nobody waits. Of a finish it cannot be said that nobody does. */
-	KUNIT_EXPECT_EQ(test, latency_at(s, 99000), 1000 + 500);
+	KUNIT_EXPECT_EQ(test, latency_at(s, 105000), 1000 + 500);
 	s->t.now += 300;
-	KUNIT_EXPECT_EQ(test, latency_at(s, 100500), 1300);
+	KUNIT_EXPECT_EQ(test, latency_at(s, 106500), 1300);
 	for (i = 0; i < 2; i++)
 		KUNIT_EXPECT_EQ(test, latency_at(s, 200000 + i * 1000), 1000);
+}
+
+/* Who has filled two zones since GC has to run gets no more than it gains. */
+static void sim_queue_lent(struct kunit *test)
+{
+	struct sim *s = start_queue(test);
+	u64 before = 0, now = 0;
+	u32 i;
+
+	/* Three of four of its blocks are to be moved. */
+	victim_of(s, 3 * CAP / 4);
+	for (i = 0; i < LZ_PACE_LEND * CAP; i++) {
+		s->nr_free = 3;
+		now = latency_at(s, 0);
+	}
+	KUNIT_EXPECT_EQ(test, s->n.copied, LZ_PACE_LEND * CAP / 8);
+	for (i = 0; i < 10; i++) {
+		s->nr_free = 3;
+		before = now;
+		now = latency_at(s, 0);
+		KUNIT_EXPECT_EQ(test, now - before, 4 * 1500 + 1000);
+	}
 }
 
 /* One more, who need not wait. */
@@ -690,6 +729,7 @@ static struct kunit_case sim_cases[] = {
 	KUNIT_CASE(sim_perfect_classes),
 	KUNIT_CASE(sim_caza_files),
 	KUNIT_CASE(sim_queue_pace),
+	KUNIT_CASE(sim_queue_lent),
 	KUNIT_CASE(sim_queue_bins),
 	KUNIT_CASE(sim_life_finished),
 	KUNIT_CASE(sim_switch_epoch),

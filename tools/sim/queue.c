@@ -34,6 +34,7 @@
  * @busy: it had so long, with all it did for GC
  * @erases: what those put off will take
  * @owed: blocks of its victim GC is to go by before the next of users is written
+ * @lent: blocks users have written since GC has to run
  * @now: the simulator's time, as far as it is accounted for
  * @erased: and its erases
  * @n: requests answered
@@ -50,6 +51,7 @@ struct sim_queue {
 	double busy;
 	double erases;
 	double owed;
+	u64 lent;
 	u64 now;
 	u64 erased;
 	u64 n;
@@ -125,16 +127,22 @@ static bool clean(struct sim *s, bool idle)
 /* Users wait for as much of GC as is its part. */
 static void keep_pace(struct sim *s)
 {
-	struct lz_pace_in in = { .reserve = s->setup.reserve, .start = s->setup.gc_start };
 	struct sim_queue *q = s->queue;
+	struct lz_pace_in in = {
+		.reserve = s->setup.reserve, .start = s->setup.gc_start,
+		.lent = div_u64(q->lent, s->setup.cap),
+	};
 	u32 share;
 
 	for (;;) {
 		in.free_zones = s->nr_free;
+		in.gain = lz_pace_gain(s->victim == SIM_NOWHERE ? 0 : s->victim_valid,
+				       s->setup.cap);
 		share = lz_pace_user_share(&in);
 		if (share || !clean(s, false))
 			break;
 	}
+	q->lent = share == ~0u ? 0 : q->lent + 1;
 	q->owed += share && share != ~0u ? LZ_PACE_UNIT / (double)share : 0;
 	for (; q->owed >= 1; q->owed--) {
 		if (clean(s, false))

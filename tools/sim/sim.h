@@ -385,6 +385,7 @@ struct sim {
 	struct sim_time t;
 	struct sim_queue *queue;
 	u32 victim;
+	u32 victim_valid;
 	u32 off;
 	u32 writers;
 	u32 *death;
