@@ -377,6 +377,12 @@ u64 lz_mapped_blocks(const struct lz *lz)
 	return n;
 }
 
+/* lz_space_step - blocks to be written before that is worth another look. */
+u32 lz_space_step(const struct lz *lz)
+{
+	return max(max(lz->g.zone_cap, lz->g.nr_zones) / 4, 1u);
+}
+
 /* lz_spare_zones - zones that @mapped blocks would not fill. */
 u32 lz_spare_zones(const struct lz *lz, u64 mapped)
 {
@@ -387,7 +393,8 @@ u32 lz_spare_zones(const struct lz *lz, u64 mapped)
 
 /*
  * Asks for discards where they are wanted. It takes a look at all zones, so only now
- * and then: after each quarter of a zone that is written. Discards that have come may
+ * and then: after each quarter of a zone that is written, or of as many blocks as there are
+ * zones. Discards that have come may
  * lie in the delta, their blocks still counted as mapped: a checkpoint settles them first.
  */
 static void watch_trim(struct lz *lz)
@@ -397,7 +404,7 @@ static void watch_trim(struct lz *lz)
 	struct lz_trim_in in;
 	u32 ahead;
 
-	if (t->looked && seq - t->seq < max(lz->g.zone_cap / 4, 1u))
+	if (t->looked && seq - t->seq < lz_space_step(lz))
 		return;
 	now = lz->ops->now(lz->ctx);
 	copies = lz_stat(lz, LZ_ST_GC_COPIES);
@@ -759,20 +766,31 @@ void lz_get_options(struct lz *lz, struct lz_options *o)
 void lz_set_options(struct lz *lz, const struct lz_options *o)
 {
 	unsigned long flags;
+	u32 i;
 
 	spin_lock_irqsave(&lz->place_lock, flags);
 	/* All but max_open, which is for the next load. */
-	lz->o.reset = o->reset;
 	lz->o.finish = o->finish;
 	lz->o.map_cache_mb = o->map_cache_mb;
 	/* These are read without the lock. */
+	WRITE_ONCE(lz->o.reset, o->reset);
 	WRITE_ONCE(lz->o.isolation, o->isolation);
 	WRITE_ONCE(lz->o.policy, o->policy);
 	WRITE_ONCE(lz->o.victim, o->victim);
 	WRITE_ONCE(lz->o.commit_ms, o->commit_ms);
 	WRITE_ONCE(lz->o.gc_ahead, o->gc_ahead);
-	/* Everybody asks placement again. */
+	/* Everybody asks placement again, */
 	lz_zones_uncur(lz, NULL);
+	/* and of what was left open empty, whether it is to be reset now. */
+	for (i = 0; i < lz->data_slots; i++) {
+		struct lz_zone *z = lz->open[i].zone == LZ_NONE ? NULL :
+			&lz->zone[lz->open[i].zone];
+
+		if (z && z->resv && atomic_read(&z->valid) <= 0) {
+			lz_zone_emptied(lz, z);
+			WRITE_ONCE(lz->commit_wanted, true);
+		}
+	}
 	spin_unlock_irqrestore(&lz->place_lock, flags);
 	WRITE_ONCE(lz->gc.no_victim, false);
 	lz_kick(lz);

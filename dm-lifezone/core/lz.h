@@ -764,6 +764,7 @@ void lz_trace_event(struct lz *lz, const struct lz_trace *t);
 bool lz_traced(const struct lz *lz, u8 what);
 void lz_count(struct lz *lz, enum lz_stat st, s64 n);
 u64 lz_mapped_blocks(const struct lz *lz);
+u32 lz_space_step(const struct lz *lz);
 u32 lz_spare_zones(const struct lz *lz, u64 mapped);
 void lz_starve(struct lz *lz);
 void lz_feed(struct lz *lz);

@@ -540,7 +540,8 @@ int lz_discard(struct lz *lz, u64 lba, u64 nblocks)
 		lz_starve(lz);
 		err = discard_try(lz, lba, nblocks);
 	}
-	if (err == -EAGAIN)
+	/* A log that is tight asks by itself, as often as that can help: see watch_room(). */
+	if (err == -EAGAIN && !READ_ONCE(lz->tight))
 		lz_ckpt_want(lz);
 	if (err)
 		return err;

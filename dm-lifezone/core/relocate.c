@@ -645,13 +645,13 @@ static void victim_end(struct lz *lz)
 	lz->progress = true;
 }
 
-/* How far GC may be ahead. Space to spare is reckoned anew each quarter of a zone written. */
+/* How far GC may be ahead. Space to spare is reckoned anew now and then. */
 static u32 zones_ahead(struct lz *lz)
 {
 	u64 now = atomic64_read(&lz->write_seq);
 	struct lz_gc *gc = &lz->gc;
 
-	if (!gc->spare_known || now - gc->spare_at >= lz->g.zone_cap / 4) {
+	if (!gc->spare_known || now - gc->spare_at >= lz_space_step(lz)) {
 		gc->spare = lz_spare_zones(lz, lz_mapped_blocks(lz));
 		gc->spare_at = now;
 		gc->spare_known = true;

@@ -20,16 +20,19 @@ static bool decide(struct lz *lz, const struct lz_zone *z, bool full)
 	return yes;
 }
 
-static bool due(struct lz *lz, struct lz_zone *z)
+/* @later: not while something is in flight to it, but when that has ended. */
+static bool due(struct lz *lz, struct lz_zone *z, bool *later)
 {
 	bool yes = false;
 	unsigned long flags;
 
 	spin_lock_irqsave(&lz->place_lock, flags);
 	spin_lock(&z->lock);
-	if (atomic_read(&z->valid) > 0 || !z->resv ||
-	    (z->done != z->resv && !lz_planted(LZ_PLANT_RESET_WITH_WRITES))) {
+	*later = false;
+	if (atomic_read(&z->valid) > 0 || !z->resv) {
 		yes = false;
+	} else if (z->done != z->resv && !lz_planted(LZ_PLANT_RESET_WITH_WRITES)) {
+		*later = z->state == LZ_ZS_OPEN && !z->closing;
 	} else if (z->state == LZ_ZS_BAD && (z->flags & LZ_ZF_WORN)) {
 		yes = false;	/* it had its second chance */
 	} else if (z->state == LZ_ZS_FULL || z->state == LZ_ZS_BAD) {
@@ -47,18 +50,12 @@ static bool due(struct lz *lz, struct lz_zone *z)
 	return yes;
 }
 
-static bool again(struct lz_zone *z)
-{
-	/* Something is in flight to an open zone: look at it again later. */
-	return READ_ONCE(z->state) == LZ_ZS_OPEN && !READ_ONCE(z->closing) &&
-		!atomic_read(&z->valid) && READ_ONCE(z->done) != READ_ONCE(z->resv);
-}
-
 /* lz_reset_collect - the commit now starting will free these. */
 void lz_reset_collect(struct lz *lz)
 {
 	struct list_head list;
 	unsigned long flags;
+	bool later;
 
 	INIT_LIST_HEAD(&list);
 	spin_lock_irqsave(&lz->list_lock, flags);
@@ -74,7 +71,7 @@ void lz_reset_collect(struct lz *lz)
 		spin_unlock_irqrestore(&lz->list_lock, flags);
 		/* Pairs with the count's own order in lz_valid_sub(). */
 		smp_mb();
-		if (due(lz, z)) {
+		if (due(lz, z, &later)) {
 			spin_lock_irqsave(&lz->list_lock, flags);
 			if (z->listed)
 				list_del_init(&z->list);
@@ -82,7 +79,7 @@ void lz_reset_collect(struct lz *lz)
 			list_add_tail(&z->list, lz_planted(LZ_PLANT_RESET_BEFORE_COMMIT) ?
 				      &lz->ready : &lz->waiting);
 			spin_unlock_irqrestore(&lz->list_lock, flags);
-		} else if (again(z)) {
+		} else if (later) {
 			/* For the next commit, but no reason to hasten it. */
 			spin_lock_irqsave(&lz->list_lock, flags);
 			if (!z->listed) {

@@ -465,6 +465,14 @@ bool lz_writes_pending(const struct lz *lz)
 	return false;
 }
 
+/* Would @z, empty, stay open? The commit that is not hastened for it decides. */
+static bool stays_open(struct lz *lz, const struct lz_zone *z)
+{
+	return READ_ONCE(z->state) == LZ_ZS_OPEN && !READ_ONCE(z->closing) &&
+		!lz_reset_due(READ_ONCE(lz->o.reset), READ_ONCE(z->class), false,
+			      lz_infer_alone(lz));
+}
+
 /* lz_zone_emptied - @z may have lost its last valid block. Any context. */
 void lz_zone_emptied(struct lz *lz, struct lz_zone *z)
 {
@@ -482,7 +490,8 @@ void lz_zone_emptied(struct lz *lz, struct lz_zone *z)
 	/* Who starves may have looked before; pairs with the one in lz_starve(). */
 	smp_mb();
 	if (atomic_read(&lz->starved) ||
-	    READ_ONCE(lz->nr_free) <= lz->si.meta_zones + lz->si.gc_zones + 2) {
+	    (READ_ONCE(lz->nr_free) <= lz->si.meta_zones + lz->si.gc_zones + 2 &&
+	     !stays_open(lz, z))) {
 		WRITE_ONCE(lz->commit_wanted, true);
 		lz_kick(lz);
 	}
@@ -695,6 +704,17 @@ static void summarise(struct lz *lz, struct lz_zone *z, struct lz_open *o, u32 n
 	};
 }
 
+/* Somebody may still ask for room in it. */
+static void set_full(struct lz *lz, struct lz_zone *z)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&z->lock, flags);
+	z->resv = lz->g.zone_cap;
+	z->done = z->resv;
+	spin_unlock_irqrestore(&z->lock, flags);
+}
+
 static void finish_done(struct lz *lz, struct lz_cmd *cmd)
 {
 	struct lz_zone *z = cmd->priv;
@@ -704,8 +724,7 @@ static void finish_done(struct lz *lz, struct lz_cmd *cmd)
 		lz_zone_aside(lz, z, cmd->error);
 		return;
 	}
-	z->resv = lz->g.zone_cap;
-	z->done = z->resv;
+	set_full(lz, z);
 	lz_count(lz, LZ_ST_FINISHES_MISMATCH, 1);
 	lz->progress = true;
 }
@@ -719,10 +738,8 @@ static void aside_done(struct lz *lz, struct lz_cmd *cmd)
 {
 	struct lz_zone *z = cmd->priv;
 
-	if (!cmd->error) {
-		z->resv = lz->g.zone_cap;
-		z->done = z->resv;
-	}
+	if (!cmd->error)
+		set_full(lz, z);
 	close_zone(lz, z, LZ_ZS_BAD);
 }
 

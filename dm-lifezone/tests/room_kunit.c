@@ -140,6 +140,27 @@ static void room_tight(struct kunit *test)
 	ram_verify(r);
 }
 
+/* Discards that wait for it do not keep the log at work for ever, nor those behind them waiting. */
+static void room_tight_discards(struct kunit *test)
+{
+	struct ram *r = device(test);
+	struct waiting x;
+	u64 before;
+	u32 i;
+
+	KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_LONG, 0, 20), 0);
+	for (i = 0; i < 3 * r->g.zone_cap && !r->lz->tight; i++)
+		KUNIT_ASSERT_TRUE(test, commit(r, &x));
+	KUNIT_ASSERT_TRUE(test, r->lz->tight);
+	r->lz->zone[r->g.nr_zones - 1].gc_ckpt = ~0ull;
+	before = lz_stat(r->lz, LZ_ST_CHECKPOINTS);
+	KUNIT_EXPECT_EQ(test, ram_discard(r, 5, 1), 0);
+	KUNIT_EXPECT_EQ(test, ram_discard(r, 7, 1), 0);
+	KUNIT_EXPECT_LE(test, lz_stat(r->lz, LZ_ST_CHECKPOINTS) - before,
+			2ull * r->lz->si.meta_zones);
+	ram_verify(r);
+}
+
 /* Nor are those who were held back by GC, when it is not due any more. */
 static void room_not_paced(struct kunit *test)
 {
@@ -158,6 +179,29 @@ static void room_not_paced(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, r->resumed);
 	KUNIT_EXPECT_EQ(test, lz_write_begin(r->lz, LZ_CLASS_LONG, 0, 1, &w), 0);
 	lz_write_fail(r->lz, &w, -EIO);
+}
+
+/* Where zones are few a commit is hastened for one that is to be reset, and for no other. */
+static void room_not_hastened(struct kunit *test)
+{
+	struct ram *r = ram_device(test, 40, 8);
+	struct lz *lz = r->lz;
+	u64 before;
+	u32 i;
+
+	while (lz->nr_free > lz->si.meta_zones + lz->si.gc_zones + 2)
+		lz_zone_take_free(lz, false)->state = LZ_ZS_ROOT;
+	KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_SHORT, 0, 1), 0);
+	before = lz_stat(lz, LZ_ST_COMMITS);
+	for (i = 0; i < 10; i++) {
+		KUNIT_ASSERT_EQ(test, ram_discard(r, 0, 1), 0);
+		KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_SHORT, 0, 1), 0);
+	}
+	KUNIT_EXPECT_EQ(test, lz_stat(lz, LZ_ST_COMMITS), before);
+	KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_LONG, 1, 1), 0);
+	before = lz_stat(lz, LZ_ST_COMMITS);
+	KUNIT_ASSERT_EQ(test, ram_discard(r, 1, 1), 0);
+	KUNIT_EXPECT_GT(test, lz_stat(lz, LZ_ST_COMMITS), before);
 }
 
 /* A device that is full, with garbage everywhere. */
@@ -467,6 +511,8 @@ static struct kunit_case room_cases[] = {
 	KUNIT_CASE(room_waits_for_reader),
 	KUNIT_CASE(room_waits_not_for_gc),
 	KUNIT_CASE(room_tight),
+	KUNIT_CASE(room_tight_discards),
+	KUNIT_CASE(room_not_hastened),
 	KUNIT_CASE(room_not_paced),
 	KUNIT_CASE(room_lent),
 	KUNIT_CASE(room_lent_none_failed),

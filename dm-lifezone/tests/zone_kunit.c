@@ -467,6 +467,58 @@ static void zone_open_reset_error(struct kunit *test)
  * reset=adaptive: a zone that has lost all it held is filled first, by data that lives as long
  * or shorter, and reset when it is full.
  */
+static void set_reset(struct lz *lz, enum lz_reset reset)
+{
+	struct lz_options o;
+
+	lz_get_options(lz, &o);
+	o.reset = reset;
+	lz_set_options(lz, &o);
+}
+
+/* By the rule that is set, zones that were left empty by the one before are reset; not before. */
+static void zone_reset_set(struct kunit *test)
+{
+	static const struct {
+		enum lz_reset from, to;
+		u8 class;
+	} row[] = {
+		{ LZ_RESET_ADAPTIVE, LZ_RESET_LAZY, LZ_CLASS_LONG },
+		{ LZ_RESET_LAZY, LZ_RESET_EAGER, LZ_CLASS_SHORT },
+	};
+	struct ram *r = ram_device(test, 40, 8);
+	struct lz_info info;
+	struct lz_write w;
+	u32 i, held;
+	u64 resets;
+
+	for (i = 0; i < ARRAY_SIZE(row); i++)
+		for (held = 0; held < 2; held++) {
+			set_reset(r->lz, row[i].from);
+			KUNIT_ASSERT_EQ(test, ram_write(r, row[i].class, 0, 10), 0);
+			KUNIT_ASSERT_EQ(test, ram_flush(r), 0);
+			lz_get_info(r->lz, &info);
+			KUNIT_ASSERT_NE(test, info.class_open[row[i].class], ~0u);
+			if (held)
+				KUNIT_ASSERT_EQ(test, lz_write_begin(r->lz, row[i].class, 20, 1,
+								     &w), 0);
+			KUNIT_ASSERT_EQ(test, ram_discard(r, 0, 10), 0);
+			KUNIT_ASSERT_EQ(test, ram_flush(r), 0);
+			resets = r->nr_ops[LZ_OP_RESET];
+			set_reset(r->lz, row[i].to);
+			ram_pump(r);
+			if (held) {
+				/* While something is on its way there, it waits. */
+				KUNIT_EXPECT_EQ(test, r->nr_ops[LZ_OP_RESET], resets);
+				KUNIT_ASSERT_EQ(test, ram_land(r, &w, 20), 0);
+				KUNIT_ASSERT_EQ(test, ram_discard(r, 20, 1), 0);
+				KUNIT_ASSERT_EQ(test, ram_flush(r), 0);
+			}
+			KUNIT_EXPECT_EQ(test, r->nr_ops[LZ_OP_RESET], resets + 1);
+			ram_check(r);
+		}
+}
+
 static void zone_left_to_be_filled(struct kunit *test)
 {
 	struct ram *r = ram_new(test, 40, 14);
@@ -624,6 +676,7 @@ static struct kunit_case zone_cases[] = {
 	KUNIT_CASE(zone_finish_error),
 	KUNIT_CASE(zone_open_reset_error),
 	KUNIT_CASE(zone_left_to_be_filled),
+	KUNIT_CASE(zone_reset_set),
 	KUNIT_CASE(zone_generation_wraps),
 	KUNIT_CASE(zone_slow_write),
 	KUNIT_CASE(zone_slow_finish),
