@@ -105,6 +105,7 @@ enum lz_event_bit {
  * @event_lock: guards @events, @aside and @trim_gain
  * @events: bits of enum lz_event_bit
  * @trim_gain: blocks that discards last asked for may free
+ * @trim_told: jiffies when udev was last told, or 0 (@event_work)
  * @aside: zone last set aside
  * @event_work: tells user space of them
  * @sysfs: the folder in sysfs, between .resume and .postsuspend
@@ -163,6 +164,7 @@ struct lz_target {
 	spinlock_t event_lock;		/* events, trim_gain, aside */
 	unsigned long events;
 	u64 trim_gain;
+	unsigned long trim_told;
 	u32 aside;
 	struct work_struct event_work;
 	struct lz_sysfs *sysfs;

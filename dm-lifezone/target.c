@@ -129,6 +129,8 @@ static void lz_token_release(struct lz_target *lt)
 
 /* --- events --------------------------------------------------------------------- */
 
+#define TRIM_UEVENT_GAP		(10 * HZ)	/* dm events are not limited */
+
 static void lz_event_work(struct work_struct *work)
 {
 	struct lz_target *lt = container_of(work, struct lz_target, event_work);
@@ -171,6 +173,10 @@ static void lz_event_work(struct work_struct *work)
 				     lz_target_name(lt));
 			break;
 		case LZ_EVB_TRIM:
+			/* With each udev reads the device anew, which is busy. */
+			if (lt->trim_told && time_before(jiffies, lt->trim_told + TRIM_UEVENT_GAP))
+				continue;
+			lt->trim_told = jiffies ?: 1;
 			snprintf(what, sizeof(what), "DM_LIFEZONE_EVENT=trim");
 			snprintf(arg, sizeof(arg), "DM_LIFEZONE_BLOCKS=%llu", gain);
 			envp[1] = arg;

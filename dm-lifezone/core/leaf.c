@@ -24,7 +24,7 @@ static spinlock_t *lock_of(struct lz *lz, u64 idx)
 static void cached_free(struct lz_cached *c)
 {
 	if (c)
-		lz_free_page(c->node);
+		lz_free_node(c->node);
 	lz_free(c);
 }
 
@@ -34,7 +34,7 @@ static struct lz_cached *cached_alloc(void)
 
 	if (!c)
 		return NULL;
-	c->node = lz_alloc_page();
+	c->node = lz_alloc_node();
 	if (c->node)
 		return c;
 	lz_free(c);

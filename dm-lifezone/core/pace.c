@@ -47,9 +47,12 @@ u32 lz_pace_ahead(u32 most, u32 spare)
 	return min(most, spare / 16);
 }
 
-u32 lz_pace_gain(u32 valid, u32 cap)
+/* The mean of the last eight or so: some victims are nearly full. */
+u32 lz_pace_gain(u32 gain, u32 valid, u32 cap)
 {
-	return div_u64((u64)(cap - min(valid, cap)) * LZ_PACE_UNIT, cap);
+	u32 now = div_u64((u64)(cap - min(valid, cap)) * LZ_PACE_UNIT, cap);
+
+	return gain ? gain - gain / 8 + now / 8 : now;
 }
 
 /**

@@ -253,7 +253,7 @@ bool lz_victim_worth(u32 valid, u32 room, bool pressed);
  * @start: GC runs when @free_zones is below this (zones)
  * @ahead: and up to so many above that while users write nothing (zones)
  * @lent: what users have written since GC has to run (zones, rounded down)
- * @gain: of LZ_PACE_UNIT blocks of the victim, those that are garbage (blocks)
+ * @gain: of LZ_PACE_UNIT blocks of a victim, those that are garbage, by lz_pace_gain() (blocks)
  */
 struct lz_pace_in {
 	u32 free_zones;
@@ -264,15 +264,15 @@ struct lz_pace_in {
 	u32 gain;
 };
 
-#define LZ_PACE_UNIT	256u	/* blocks */
+#define LZ_PACE_UNIT	4096u	/* blocks */
 #define LZ_PACE_LEND	2u	/* zones */
 
 bool lz_pace_gc_due(const struct lz_pace_in *in);
 bool lz_pace_gc_early(const struct lz_pace_in *in);
 /* lz_pace_ahead - how far GC may be ahead, of @most zones, with @spare that data does not fill. */
 u32 lz_pace_ahead(u32 most, u32 spare);
-/* lz_pace_gain - @gain of a victim with @valid of @cap blocks. */
-u32 lz_pace_gain(u32 valid, u32 cap);
+/* lz_pace_gain - with one more victim, of @valid of @cap blocks; @gain: what it was, 0 at first. */
+u32 lz_pace_gain(u32 gain, u32 valid, u32 cap);
 /*
  * lz_pace_user_share - blocks users may write for each LZ_PACE_UNIT blocks of its victim that GC is
  * done with; ~0u: as many as they like; 0 at the reserve.

@@ -17,6 +17,7 @@
 #include <linux/crc32c.h>
 #include <linux/errno.h>
 #include <linux/gcd.h>
+#include <linux/highmem.h>
 #include <linux/kernel.h>
 #include <linux/kstrtox.h>
 #include <linux/list.h>
@@ -50,11 +51,17 @@
 #define lz_free_blocks(p)	vfree(p)
 /* In the machine: must not wait on our own I/O, and rather fail than wait for long. */
 #define LZ_GFP_MACHINE		(GFP_NOIO | __GFP_NORETRY | __GFP_NOMEMALLOC | __GFP_NOWARN)
-#define lz_alloc_page()		((void *)__get_free_page(LZ_GFP_MACHINE))
-#define lz_free_page(p)		free_page((unsigned long)(p))
+/* One block, aligned; of larger pages no more than that. */
+#if PAGE_SIZE > 4096
+#define lz_alloc_node()	kmalloc(4096, LZ_GFP_MACHINE)
+#define lz_free_node(p)	kfree(p)
+#else
+#define lz_alloc_node()	((void *)__get_free_page(LZ_GFP_MACHINE))
+#define lz_free_node(p)	free_page((unsigned long)(p))
+#endif
 #define lz_zalloc_small(n)	kzalloc(n, LZ_GFP_MACHINE)
-/* Memory there is, of anybody's (blocks). */
-#define lz_ram_blocks()		((u64)totalram_pages() << (PAGE_SHIFT - 12))
+/* Memory there is for the kernel, whoever has it now (blocks). */
+#define lz_ram_blocks()		((u64)(totalram_pages() - totalhigh_pages()) << (PAGE_SHIFT - 12))
 
 typedef struct percpu_counter lz_count_t;
 #define LZ_COUNT_BATCH		4096

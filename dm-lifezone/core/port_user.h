@@ -268,8 +268,8 @@ static inline void *lz_zalloc_blocks(size_t n)
 }
 
 #define lz_free_blocks(p)	free(p)
-#define lz_alloc_page()		aligned_alloc(4096, 4096)
-#define lz_free_page(p)		free(p)
+#define lz_alloc_node()		aligned_alloc(4096, 4096)
+#define lz_free_node(p)		free(p)
 #define lz_zalloc_small(n)	calloc(1, n)
 extern u64 lz_user_ram;		/* for tests; a tool has what it can get */
 #define lz_ram_blocks()		lz_user_ram

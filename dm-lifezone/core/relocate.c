@@ -719,7 +719,8 @@ static void gc_begin(struct lz *lz)
 	gc->valid = max_t(u64, t.a, 1);
 	gc->moved = 0;
 	gc->done = 0;
-	gc->gain = z->state == LZ_ZS_BAD ? 0 : lz_pace_gain(gc->valid, lz->g.zone_cap);
+	if (z->state != LZ_ZS_BAD)
+		gc->gain = lz_pace_gain(gc->gain, gc->valid, lz->g.zone_cap);
 	if (in.free_zones <= in.start)
 		earn(lz, 0);
 	if (in.free_zones <= in.reserve)

@@ -23,10 +23,10 @@ static void pace_marks(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, due(9, 2, 10));
 	KUNIT_EXPECT_EQ(test, share(10, 2, 10), ~0u);
 	KUNIT_EXPECT_NE(test, share(9, 2, 10), ~0u);
-	KUNIT_EXPECT_EQ(test, share(3, 2, 10), 4 * 256u / 7);
+	KUNIT_EXPECT_EQ(test, share(3, 2, 10), 4 * LZ_PACE_UNIT / 7);
 	/* Half way: four times as much for users as for GC. */
-	KUNIT_EXPECT_EQ(test, share(6, 2, 10), 4 * 256u);
-	KUNIT_EXPECT_EQ(test, share(9, 2, 10), 4 * 256u * 7);
+	KUNIT_EXPECT_EQ(test, share(6, 2, 10), 4 * LZ_PACE_UNIT);
+	KUNIT_EXPECT_EQ(test, share(9, 2, 10), 4 * LZ_PACE_UNIT * 7);
 	KUNIT_EXPECT_EQ(test, share(2, 2, 10), 0u);
 	KUNIT_EXPECT_EQ(test, share(0, 2, 10), 0u);
 }
@@ -58,10 +58,10 @@ static void pace_lent(struct kunit *test)
 	u32 valid;
 
 	for (valid = 0; valid <= 1000; valid += 250) {
-		in.gain = lz_pace_gain(valid, 1000);
-		KUNIT_EXPECT_EQ(test, in.gain, 256 - valid * 256 / 1000);
+		in.gain = lz_pace_gain(0, valid, 1000);
+		KUNIT_EXPECT_EQ(test, in.gain, LZ_PACE_UNIT * (1000 - valid) / 1000);
 		in.lent = LZ_PACE_LEND - 1;
-		KUNIT_EXPECT_EQ(test, lz_pace_user_share(&in), 4 * 256u * 7);
+		KUNIT_EXPECT_EQ(test, lz_pace_user_share(&in), 4 * LZ_PACE_UNIT * 7);
 		in.lent = LZ_PACE_LEND;
 		KUNIT_EXPECT_EQ(test, lz_pace_user_share(&in), max(in.gain, 1u));
 		in.free_zones = 3;
@@ -72,8 +72,14 @@ static void pace_lent(struct kunit *test)
 	}
 	in.free_zones = 10;
 	KUNIT_EXPECT_EQ(test, lz_pace_user_share(&in), ~0u);
-	KUNIT_EXPECT_EQ(test, lz_pace_gain(1001, 1000), 0u);
-	KUNIT_EXPECT_EQ(test, lz_pace_gain(0, 0xffffffff), 256u);
+	KUNIT_EXPECT_EQ(test, lz_pace_gain(0, 1001, 1000), 0u);
+	KUNIT_EXPECT_EQ(test, lz_pace_gain(0, 0, 0xffffffff), LZ_PACE_UNIT);
+	/* Of several it is the mean, of those long ago nothing. */
+	KUNIT_EXPECT_EQ(test, lz_pace_gain(LZ_PACE_UNIT, 1000, 1000), LZ_PACE_UNIT * 7 / 8);
+	for (valid = 0; valid < 100; valid++)
+		in.gain = lz_pace_gain(in.gain, 750, 1000);
+	KUNIT_EXPECT_LE(test, in.gain, LZ_PACE_UNIT / 4 + 8);
+	KUNIT_EXPECT_GE(test, in.gain, LZ_PACE_UNIT / 4);
 }
 
 static void pace_early(struct kunit *test)

@@ -311,7 +311,7 @@ bool sim_clean_step(struct sim *s, bool idle)
 		if (s->victim == SIM_NOWHERE)
 			return false;
 		s->z[s->victim].state = SIM_CLEANED;
-		s->victim_valid = s->z[s->victim].valid;
+		s->gain = lz_pace_gain(s->gain, s->z[s->victim].valid, s->setup.cap);
 		s->off = 0;
 	}
 	z = &s->z[s->victim];

@@ -136,8 +136,7 @@ static void keep_pace(struct sim *s)
 
 	for (;;) {
 		in.free_zones = s->nr_free;
-		in.gain = lz_pace_gain(s->victim == SIM_NOWHERE ? 0 : s->victim_valid,
-				       s->setup.cap);
+		in.gain = s->gain;
 		share = lz_pace_user_share(&in);
 		if (share || !clean(s, false))
 			break;

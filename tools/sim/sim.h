@@ -348,6 +348,7 @@ struct sim_setup {
  * @t: time
  * @queue: of users who do not wait for answers, or NULL
  * @victim: with it: the zone that is being cleaned, or SIM_NOWHERE
+ * @gain: of its victims, as in struct lz_pace_in
  * @off: and how far (blocks)
  * @writers: of the load
  * @death: by user write, the clock at the next write, or the discard, of the same block
@@ -385,7 +386,7 @@ struct sim {
 	struct sim_time t;
 	struct sim_queue *queue;
 	u32 victim;
-	u32 victim_valid;
+	u32 gain;
 	u32 off;
 	u32 writers;
 	u32 *death;
