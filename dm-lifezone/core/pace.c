@@ -6,10 +6,10 @@
  * Subsystem, FAST 2017) users take all with free zones in plenty, and ever less between the mark at
  * which GC starts and the reserve, where GC has the drive to itself, as only it can turn the zones
  * left into more. But a burst is mostly over before it comes to that, and who is held back in it
- * waits for nothing: so at first users may have four times the share that falls in a straight line
- * from all to none. Who has filled two zones since goes on for long, and from then on
- * gets what GC gains and no more: free zones stay as they are. If they fell to the reserve victims
- * would be those with the least to copy now (victim.c), which copies more in the long run.
+ * waits for nothing: so users may have four times the share that falls in a straight line from all
+ * to none. Who has filled two zones since goes on for long, and gets of the last zone above the
+ * reserve what GC gains and no more: it stays free. At the reserve victims would be those with the
+ * least to copy now (victim.c), which copies more in the long run.
  *
  * A victim may have little garbage, and many of these be cleaned for one zone: then GC falls
  * behind users who leave the drive time enough, all in all. So where they do, it gets ahead by a
@@ -70,10 +70,10 @@ u32 lz_pace_user_share(const struct lz_pace_in *in)
 	if (in->free_zones <= in->reserve)
 		return 0;
 
-	if (in->lent >= LZ_PACE_LEND)
-		return max(in->gain, 1u);
 	/* Part f for users, 1 - f for GC: a ratio of f / (1 - f). */
 	share = div_u64((u64)(in->free_zones - in->reserve) * EASY * LZ_PACE_UNIT,
 			in->start - in->free_zones);
+	if (in->lent >= LZ_PACE_LEND && in->free_zones == in->reserve + 1)
+		share = min_t(u64, share, in->gain);
 	return clamp_t(u64, share, 1, ~0u - 1);
 }
