@@ -9,16 +9,27 @@
  */
 #include <stdlib.h>
 #include "lifezone.h"
+#include "text.h"
 
 #define KEY_WIDTH	22
 #define COLUMN_MIN	7
 
 static const char *text_of(struct json_object *v)
 {
+	char *clean;
+
 	if (!v)
 		return "-";
 	if (json_object_is_type(v, json_type_boolean))
 		return json_object_get_boolean(v) ? "yes" : "no";
+	if (json_object_is_type(v, json_type_string)) {
+		clean = strdup(json_object_get_string(v));
+		if (!clean)
+			return "?";
+		clean_text(clean);
+		json_object_set_string(v, clean);
+		free(clean);
+	}
 	return json_object_get_string(v);
 }
 

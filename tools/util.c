@@ -4,6 +4,7 @@
  * about, and says what was wrong and what is allowed.
  */
 #include <ctype.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <sys/sysmacros.h>
@@ -11,17 +12,22 @@
 #include <unistd.h>
 #include <uuid/uuid.h>
 #include "lifezone.h"
+#include "text.h"
 
 void complain(const char *what, const char *fmt, ...)
 {
+	char line[2 * PATH_MAX];
 	va_list ap;
+	size_t n;
 
-	fflush(stdout);
-	fprintf(stderr, "lifezone: %s: ", what);
+	n = snprintf(line, sizeof(line), "lifezone: %.*s: ", PATH_MAX, what);
 	va_start(ap, fmt);
-	vfprintf(stderr, fmt, ap);
+	vsnprintf(line + n, sizeof(line) - n, fmt, ap);
 	va_end(ap);
-	fputc('\n', stderr);
+	/* It may tell a label, which may be anything. */
+	clean_text(line);
+	fflush(stdout);
+	fprintf(stderr, "%s\n", line);
 }
 
 void usage_error(const struct argp_state *state, const char *fmt, ...)

@@ -22,6 +22,7 @@
 #include <strings.h>
 #include <sys/stat.h>
 #include "trace.h"
+#include "../text.h"
 
 #define BLOCK	4096u
 #define SECTOR	512u
@@ -66,15 +67,12 @@ static bool wrong(struct trace *t, const char *fmt, ...)
 {
 	int n = snprintf(t->why, sizeof(t->why), "line %llu: ", (unsigned long long)t->nr);
 	va_list args;
-	char *c;
 
 	va_start(args, fmt);
 	vsnprintf(t->why + n, sizeof(t->why) - n, fmt, args);
 	va_end(args);
 	/* Words of the trace may be anything. */
-	for (c = t->why; *c; c++)
-		if (iscntrl((unsigned char)*c))
-			*c = '?';
+	clean_text(t->why);
 	return false;
 }
 
