@@ -4,8 +4,8 @@
  *
  * Everything that can refuse refuses before the first zone is reset: a device
  * in use, foreign data, an earlier lifezone device, zones too few or of a kind
- * we cannot use. Then all zones are reset and core writes the first superblock
- * and checkpoint. Cut short after the first reset, the drive holds nothing; cut
+ * we cannot use, what core cannot work with. Then all zones are reset and core writes the first
+ * superblock and checkpoint. Cut short after the first reset, the drive holds nothing; cut
  * short later, it holds an empty device or nothing: format it again.
  *
  * What libblkid finds is foreign. --force overrides what is found, never that
@@ -282,6 +282,24 @@ static bool uuid_fits(struct drive *d, const u8 *uuid)
 	return ok;
 }
 
+/* What core would refuse too late: the drive's limits, and memory. */
+static bool core_fits(struct drive *d, const struct lz_geometry *g, const struct lz_super_info *si)
+{
+	struct lz_options o;
+	int err = -ENOMEM;
+	struct lz *lz;
+
+	lz_options_default(&o);
+	lz = lz_new(g, &o, &drive_ops, d);
+	if (lz) {
+		err = lz_prepare(lz, si, LZ_LOAD_RO);
+		lz_free_device(lz);
+	}
+	if (err && !*d->said)
+		complain(d->path, "cannot be formatted: %s", strerror(-err));
+	return !err;
+}
+
 static int reset_some(struct drive *d, u32 zone, u32 n)
 {
 	int err = d->kind->zone_op(d, LZ_OP_RESET, zone, n);
@@ -450,7 +468,7 @@ int cmd_format(int argc, char **argv)
 		complain(a.path, "%s", *why ? why : strerror(-err));
 		goto out;
 	}
-	if (a.have_uuid && !uuid_fits(d, a.si.uuid))
+	if (!core_fits(d, &g, &a.si) || (a.have_uuid && !uuid_fits(d, a.si.uuid)))
 		goto out;
 	if (!a.force && holds_data(d))
 		goto out;

@@ -46,6 +46,14 @@ d=$(make_nullb zone_nr_conv=128) || fail "no null_blk"
 refused 1 "^lifezone: $d: .*zones" format "$d"
 nullb_remove "$d"
 
+note "no append of two blocks: refused before anything is erased"
+d=$(make_nullb size=128 zone_append_max_sectors=8) || fail "no null_blk"
+must dd if=/dev/urandom of="$d" bs=1M count=1 oflag=direct status=none
+before=$(drive_sum "$d")
+refused 1 'takes 1 blocks a command: at least 2' format --force "$d"
+equal "$(drive_sum "$d")" "$before" "the drive"
+nullb_remove "$d"
+
 note "conventional zones first: left alone"
 d=$(make_nullb zone_nr_conv=3 zone_capacity=3) || fail "no null_blk"
 must dd if=/dev/urandom of="$d" bs=1M count=12 oflag=direct status=none
