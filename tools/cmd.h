@@ -14,7 +14,10 @@
  */
 #define MAP_CACHE_MB	1024
 
-/* lz_probe(), with one line on stderr if it fails. */
+/*
+ * lz_probe(), with one line on stderr if it fails. -EBUSY: DRIVE_EXCL is wanted, but the device is
+ * started from another node of the drive.
+ */
 int read_super(struct drive *d, struct lz_super_info *si);
 struct json_object *super_info_json(const struct lz_super_info *si);
 
@@ -55,6 +58,11 @@ bool started_find(const char *word, struct started_id *id);
 int started_named(const char *name, struct started_id *id);
 /* All of them, to be freed; how many, or -1: it has said why. */
 int started_list(struct started_id **list);
+/*
+ * Is one with the superblock's @uuid started, other than by claiming the node at @path? It has said
+ * so. A drive may have several nodes, as with two ports.
+ */
+bool started_elsewhere(const char *path, const u8 *uuid);
 /* Sends a message; NULL, or why it is refused. */
 const char *started_message(const char *name, const char *message);
 

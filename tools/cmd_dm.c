@@ -144,8 +144,8 @@ static bool get_started(const char *name, struct started *s)
 	return s->table && s->status;
 }
 
-/* Calls @fn for each started device until it returns false. -1: cannot be listed. */
-static int each_started(bool (*fn)(struct started *s, void *arg), void *arg)
+/* Calls @fn for each started device until it returns false. -1: cannot be listed, see dm_why(). */
+static int walk_started(bool (*fn)(struct started *s, void *arg), void *arg)
 {
 	struct dm_task *t = new_task(DM_DEVICE_LIST, NULL);
 	struct dm_names *n;
@@ -153,7 +153,6 @@ static int each_started(bool (*fn)(struct started *s, void *arg), void *arg)
 	int found = 0;
 
 	if (!t || !dm_task_run(t)) {
-		complain("device-mapper", "its devices cannot be listed: %s", dm_why());
 		if (t)
 			dm_task_destroy(t);
 		return -1;
@@ -177,6 +176,16 @@ static int each_started(bool (*fn)(struct started *s, void *arg), void *arg)
 	}
 	dm_task_destroy(t);
 	return found;
+}
+
+/* The same, and says why they cannot be listed. */
+static int each_started(bool (*fn)(struct started *s, void *arg), void *arg)
+{
+	int n = walk_started(fn, arg);
+
+	if (n < 0)
+		complain("device-mapper", "its devices cannot be listed: %s", dm_why());
+	return n;
 }
 
 /* The drive a table line names, as its first word: MAJ:MIN or a path. */
@@ -429,6 +438,32 @@ static bool match_uuid(struct started *s, void *arg)
 	return false;
 }
 
+/* For what is started from the drive at @path, or with @uuid; @text is for device-mapper's UUID. */
+static struct search search_super(const char *path, const u8 *uuid, char text[DM_UUID_LEN])
+{
+	struct search w = { .word = text };
+	struct stat st;
+
+	memcpy(text, UUID_PREFIX, sizeof(UUID_PREFIX));
+	uuid_text(uuid, text + strlen(UUID_PREFIX));
+	if (!stat(path, &st))
+		w.dev = st.st_rdev;
+	return w;
+}
+
+bool started_elsewhere(const char *path, const u8 *uuid)
+{
+	char text[DM_UUID_LEN];
+	struct search w = search_super(path, uuid, text);
+
+	/* Without device-mapper nothing is started. */
+	if (walk_started(match_uuid, &w) < 0 || !*w.id.name)
+		return false;
+	complain(path, "in use as %s, by another node or a drive it is a copy of (stop that first)",
+		 w.id.name);
+	return true;
+}
+
 int cmd_table(int argc, char **argv)
 {
 	struct start_args a = { .table_only = true };
@@ -453,27 +488,24 @@ int cmd_table(int argc, char **argv)
 int cmd_start(int argc, char **argv)
 {
 	struct start_args a = { 0 };
-	char name[DM_NAME_LEN], uuid[37], full[DM_UUID_LEN];
+	char name[DM_NAME_LEN], full[DM_UUID_LEN];
+	const char *uuid = full + strlen(UUID_PREFIX);
 	struct lz_super_info si;
 	struct dm_task *t = NULL;
-	struct search w = { 0 };
+	struct search w;
 	char *params = NULL, *made;
 	int ret = EXIT_FAIL;
-	struct stat st;
 
 	lz_options_default(&a.o);
 	parse_args(&start_argp, "start", argc, argv, &a);
 	if (!look_at(&a, &si))
 		return EXIT_FAIL;
-	uuid_text(si.uuid, uuid);
-	snprintf(full, sizeof(full), UUID_PREFIX "%s", uuid);
+	w = search_super(a.path, si.uuid, full);
 	if (!a.name) {
 		snprintf(name, sizeof(name), "lz-%.*s", *si.label ? LZ_LABEL_SIZE : 8,
 			 *si.label ? si.label : uuid);
 		a.name = name;
 	}
-	w.word = full;
-	w.dev = stat(a.path, &st) ? 0 : st.st_rdev;
 	if (each_started(match_uuid, &w) < 0)
 		return EXIT_FAIL;
 	if (*w.id.name) {

@@ -18,7 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 #include <uuid/uuid.h>
-#include "lifezone.h"
+#include "cmd.h"
 
 #define CHUNK	256u	/* blocks read at once where a zone is searched */
 
@@ -145,23 +145,19 @@ static bool is_written(const struct drive *d)
 	return n;
 }
 
-/* Whether something is on the drive; if so says what. */
-static bool holds_data(struct drive *d)
+/* Whether something is on the drive; if so says what. @ret: what lz_probe() makes of it, and @si */
+static bool holds_data(const struct drive *d, int ret, const struct lz_super_info *si)
 {
 	const char *what = NULL, *how = "type";
-	struct lz_super_info si;
 	blkid_probe pr = NULL;
 	bool found = true;
 	char uuid[37];
-	int fd, ret;
+	int fd;
 
-	d->flags |= DRIVE_SILENT;
-	ret = lz_probe(&d->g, &drive_ops, d, &si);
-	d->flags &= ~DRIVE_SILENT;
 	if (!ret) {
-		uuid_text(si.uuid, uuid);
+		uuid_text(si->uuid, uuid);
 		complain(d->path, "already holds lifezone device %s%s%s (--force formats anew)",
-			 uuid, *si.label ? " " : "", si.label);
+			 uuid, *si->label ? " " : "", si->label);
 		return true;
 	}
 	if (ret == -EPROTONOSUPPORT || ret == -EUCLEAN || ret == -EINVAL) {
@@ -445,9 +441,10 @@ static void report(const struct format_args *a, const struct drive *d)
 int cmd_format(int argc, char **argv)
 {
 	struct format_args a = { .si = { .spare_permille = LZ_SPARE_DEFAULT } };
+	int ret = EXIT_FAIL, held, err;
+	struct lz_super_info old;
 	char why[256] = "";
 	struct drive *d;
-	int ret = EXIT_FAIL, err;
 	struct lz_geometry g;
 
 	parse_args(&argp, "format", argc, argv, &a);
@@ -470,7 +467,12 @@ int cmd_format(int argc, char **argv)
 	}
 	if (!core_fits(d, &g, &a.si) || (a.have_uuid && !uuid_fits(d, a.si.uuid)))
 		goto out;
-	if (!a.force && holds_data(d))
+	d->flags |= DRIVE_SILENT;
+	held = lz_probe(&d->g, &drive_ops, d, &old);
+	d->flags &= ~DRIVE_SILENT;
+	if (!held && d->kind == &drive_blk && started_elsewhere(a.path, old.uuid))
+		goto out;
+	if (!a.force && holds_data(d, held, &old))
 		goto out;
 	if (!reset_all(&a, d))
 		goto out;

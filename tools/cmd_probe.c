@@ -66,6 +66,10 @@ int read_super(struct drive *d, struct lz_super_info *si)
 	}
 	if (err)
 		return err;
+	/* Images of what is started are looked into, and are nobody else's. */
+	if ((d->flags & DRIVE_EXCL) && d->kind == &drive_blk &&
+	    started_elsewhere(d->path, si->uuid))
+		return -EBUSY;
 	/* What is beyond the formatted zones is as if it were not there. */
 	if (si->zone_blocks != d->g.zone_blocks || si->nr_zones > d->g.nr_zones ||
 	    si->zone_cap > d->g.zone_cap) {

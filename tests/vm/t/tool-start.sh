@@ -83,6 +83,30 @@ must lifezone stop /dev/mapper/lz-fast
 mustnt test -e /dev/mapper/lz-fast
 must lz_check "$DEV"
 
+note "in use by another node of its drive"
+dev=$(make_nullb size=128) || fail "no null_blk"
+for n in z1 z2; do
+	must dmsetup create $n --table "0 $(blockdev --getsz "$dev") linear $dev 0"
+	wait_for 10 test -b /dev/mapper/$n || fail "no $n"
+done
+must lz_format --quiet /dev/mapper/z1
+must lz_create lz0 /dev/mapper/z1
+must dd if="$W/data" of=/dev/mapper/lz0 bs=1M oflag=direct conv=fsync status=none
+before=$(drive_sum "$dev")
+for words in 'format --force' format 'repair --yes' 'repair --dry-run' check; do
+	# shellcheck disable=SC2086	# words are wanted
+	refused 'in use as lz0, by another node' $words /dev/mapper/z2
+done
+refused 'already started as lz0' start /dev/mapper/z2
+equal "$(drive_sum "$dev")" "$before" "the drive"
+must lifezone stop lz0
+lz_check /dev/mapper/z2
+must lifezone repair --yes /dev/mapper/z2
+must lifezone format --force --quiet /dev/mapper/z2
+must dmsetup remove --retry z1
+must dmsetup remove --retry z2
+nullb_remove "$dev"
+
 note "what is on the drive, by dump"
 extent=$(lifezone dump "$DEV" map --json | jq -c 'map(.len) | add')
 equal "$extent" 2048 "blocks in the map"
