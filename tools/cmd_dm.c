@@ -314,6 +314,17 @@ const char *started_message(const char *name, const char *message)
 	return ok ? NULL : dm_why();
 }
 
+static bool remove_device(const char *name)
+{
+	struct dm_task *t = new_task(DM_DEVICE_REMOVE, name);
+	/* udev and the like open a device for a moment after each change. */
+	bool ok = t && dm_task_retry_remove(t) && run_synced(t);
+
+	if (t)
+		dm_task_destroy(t);
+	return ok;
+}
+
 /* --- table and start ---------------------------------------------------------------- */
 
 struct start_args {
@@ -533,8 +544,12 @@ int cmd_start(int argc, char **argv)
 	}
 	made = dm_task_get_name_mangled(t);
 	printf(DM_NODES "%s\n", made ? made : a.name);
+	/* A device is not left started by what fails. Why it does is told as it ends. */
+	if (!fflush(stdout) && !ferror(stdout))
+		ret = EXIT_OK;
+	else if (!remove_device(made ? made : a.name))
+		complain(a.path, "stays started as %s: %s", made ? made : a.name, dm_why());
 	dm_free(made);
-	ret = EXIT_OK;
 out:
 	if (t)
 		dm_task_destroy(t);
@@ -587,21 +602,14 @@ static const struct argp stop_argp = {
 int cmd_stop(int argc, char **argv)
 {
 	struct words_args a = { .min = 1, .max = 1, .missing = "which device?" };
-	struct dm_task *t;
+	int ret = EXIT_OK;
 	struct started s;
-	int ret = EXIT_FAIL;
 	struct search w;
 
 	parse_args(&stop_argp, "stop", argc, argv, &a);
 	if (!find_started(a.word[0], &w))
 		return EXIT_FAIL;
-	t = new_task(DM_DEVICE_REMOVE, w.id.name);
-	/* udev and the like open a device for a moment after each change. */
-	if (t && dm_task_retry_remove(t) && run_synced(t))
-		ret = EXIT_OK;
-	if (t)
-		dm_task_destroy(t);
-	if (ret) {
+	if (!remove_device(w.id.name)) {
 		char said[sizeof(dm_said)];
 
 		memcpy(said, dm_said, sizeof(said));
@@ -615,6 +623,7 @@ int cmd_stop(int argc, char **argv)
 		} else {
 			complain(w.id.name, "cannot be stopped: %s", said);
 		}
+		ret = EXIT_FAIL;
 	}
 	return ret;
 }

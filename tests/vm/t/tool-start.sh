@@ -39,6 +39,12 @@ refused 'no started lifezone device' stop lz-fast
 refused 'no started lifezone device' status lz-fast
 refused 'no started lifezone device' set lz-fast commit_ms 50
 
+note "what cannot be printed is not left started"
+lifezone start "$DEV" >/dev/full 2>"$W/err"
+equal $? 1 "status"
+equal "$(cat "$W/err")" "lifezone: standard output: cannot be written" "complaint"
+equal "$(lifezone list)" "no started devices" list
+
 note "started"
 equal "$(lifezone start "$DEV" --opt commit_ms=77)" /dev/mapper/lz-fast "start says"
 must test -b /dev/mapper/lz-fast
