@@ -596,12 +596,30 @@ static const struct argp stop_argp = {
 	.parser = parse_words,
 	.args_doc = "NAME|DEV",
 	.doc = "Make a started device, named by itself or by its drive, go away.\n"
-	       "Everything written to it is on the drive when this returns.",
+	       "Everything written to it is on the drive when this returns, or it fails.",
 };
+
+/* Its last checkpoint, which nobody would hear of as it goes away. NULL, or why there is none. */
+static const char *save(const char *name)
+{
+	const char *why = NULL;
+	struct started s;
+
+	if (!get_started(name, &s))
+		return NULL;
+	if (!strcmp(s.status, "Fail"))
+		why = "the device has failed";
+	else if (!s.info.read_only && !s.info.suspended)
+		why = started_message(name, "checkpoint");
+	started_free(&s);
+	return why;
+}
 
 int cmd_stop(int argc, char **argv)
 {
 	struct words_args a = { .min = 1, .max = 1, .missing = "which device?" };
+	char said[sizeof(dm_said)];
+	const char *unsaved;
 	int ret = EXIT_OK;
 	struct started s;
 	struct search w;
@@ -609,9 +627,9 @@ int cmd_stop(int argc, char **argv)
 	parse_args(&stop_argp, "stop", argc, argv, &a);
 	if (!find_started(a.word[0], &w))
 		return EXIT_FAIL;
+	unsaved = save(w.id.name);
+	snprintf(said, sizeof(said), "%s", unsaved ? unsaved : "");
 	if (!remove_device(w.id.name)) {
-		char said[sizeof(dm_said)];
-
 		memcpy(said, dm_said, sizeof(said));
 		if (get_started(w.id.name, &s)) {
 			if (s.info.open_count)
@@ -623,6 +641,10 @@ int cmd_stop(int argc, char **argv)
 		} else {
 			complain(w.id.name, "cannot be stopped: %s", said);
 		}
+		ret = EXIT_FAIL;
+	} else if (unsaved) {
+		complain(w.id.name,
+			 "stopped, but what was written last may not be on the drive: %s", said);
 		ret = EXIT_FAIL;
 	}
 	return ret;

@@ -62,6 +62,42 @@ note "every command fails"
 gone swap error
 back swap linear
 
+note "stop says what it could not save"
+# stop_fails PATTERN: in one line, and the device is gone
+stop_fails() {
+	lifezone stop g0 2>"$W/err"
+	equal $? 1 "status of the stop"
+	equal "$(wc -l <"$W/err")" 1 "lines of the stop"
+	grep -q "^lifezone: g0: stopped, but what was written last may not .*$1" "$W/err" ||
+		fail "stop: $(cat "$W/err")"
+	mustnt test -e $top
+}
+# Not committed yet, and then noticed by nobody before.
+must lz_create g0 /dev/mapper/z0 commit_ms 600000
+must dd if=/dev/urandom of=$top bs=4k seek=20000 count=16 oflag=direct status=none
+swap error
+stop_fails 'Input/output error'
+swap linear
+lz_check /dev/mapper/z0
+must lz_create g0 /dev/mapper/z0
+swap error
+mustnt dd if=/dev/urandom of=$top bs=4k seek=20000 count=16 oflag=direct conv=fsync status=none
+equal "$(lz_status g0)" Fail status
+stop_fails 'the device has failed'
+swap linear
+lz_check /dev/mapper/z0
+# What was saved is.
+must lz_create g0 /dev/mapper/z0 commit_ms 600000
+must dd if=/dev/urandom of=$top bs=4k seek=20000 count=16 oflag=direct status=none
+must lifezone stop g0
+must lifezone start --readonly /dev/mapper/z0 g0
+swap error
+must lifezone stop g0
+swap linear
+must lz_create g0 /dev/mapper/z0
+must dmsetup suspend g0
+must lifezone stop g0
+
 note "the drive is switched off"
 null=/sys/kernel/config/nullb/${dev##*/}
 full() {

@@ -47,11 +47,19 @@ unit() {
 }
 for _ in 1 2; do
 	must unit ExecStart
-	must test -b "$(cat /run/lifezone@unplugged)"
+	node=$(cat /run/lifezone@unplugged)
+	must test -b "$node"
+	must dd if=/dev/urandom of="$node" bs=4k count=16 oflag=direct status=none
 	unplug
 	wait_for 30 eval "! test -e $DEV" || fail "$DEV is still there"
-	unit ExecStop || fail "of a drive that is gone: $(cat "$W/unit")"
+	unit ExecStop
+	equal $? 1 "status of a drive that is gone"
+	equal "$(wc -l <"$W/unit")" 1 "lines that say so"
+	grep -q 'stopped, but what was written last may not be on the drive' "$W/unit" ||
+		fail "of a drive that is gone: $(cat "$W/unit")"
 	[ -z "$(lifezone list --json | jq -r '.[].name')" ] || fail "still started: $(lifezone list)"
+	must unit ExecStopPost
+	mustnt test -e /run/lifezone@unplugged
 	plug
 done
 # Without it the drive says which it is.
