@@ -8,7 +8,7 @@ acked.py write TARGET LOG SECONDS [-w WORKERS] [-b BLOCKS] [-s SEED] [--pause SE
 	TARGET: a block device, or a folder, in which files are made. Every block says which one it is and has
 	a version that only grows. Worker 0 never syncs: its blocks are what is
 	in flight. LOG gets one record for each acknowledged fsync, synchronously.
-	Prints the number of fsyncs.
+	Prints the number of fsyncs. Status 1: the target failed.
 acked.py check TARGET LOG [-w WORKERS] [-b BLOCKS]
 	every block holds the version last acknowledged or a later one of its own;
 	one never acknowledged may also be empty. Status 1: something is lost.
@@ -181,6 +181,7 @@ def write(a):
     print(sum(syncs))
     if failed:
         print("ended by: %s" % failed[0], file=sys.stderr)
+    return 1 if failed else 0
 
 
 def check(a):

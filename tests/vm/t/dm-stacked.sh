@@ -5,6 +5,13 @@
 # timeout: 120
 . tests/vm/lib.sh
 
+# A load that its target fails is not one that went well.
+must dmsetup create failing --table "0 32768 error"
+tests/vm/acked.py write /dev/mapper/failing "$W/acked" 1 -w 4 -b 4096 >"$W/out" 2>&1
+equal $? 1 "status of a load on what fails"
+grep -q '^ended by: ' "$W/out" || fail "$(cat "$W/out")"
+must dmsetup remove --retry failing
+
 # Journal and nodes share a zone when few may be open.
 dev=$(make_nullb size=64 zone_size=1 cache_size=16 zone_max_open=4 zone_max_active=4) ||
 	fail "no null_blk"
