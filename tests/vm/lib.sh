@@ -323,7 +323,10 @@ watch() {
 	lifezone trim --watch "$1" >"$W/watch" 2>&1 &
 	watcher=$!
 }
-unwatch() { kill "$watcher" && must wait "$watcher"; }
+unwatch() {
+	kill "$watcher" || fail "the watch is gone: $(cat "$W/watch")"
+	wait "$watcher" || fail "status $? of the watch: $(cat "$W/watch")"
+}
 watch_ends() {
 	must timeout 30 tail --pid="$watcher" -f /dev/null
 	wait "$watcher" || fail "status $? of the watch: $(cat "$W/watch")"

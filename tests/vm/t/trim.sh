@@ -122,6 +122,9 @@ sleep 1
 kill -0 "$watcher" || fail "the watch is gone: $(cat "$W/watch")"
 must lz_remove lz0
 watch_ends
+# Who ends one that has ended already is told.
+if (unwatch; true) >"$W/out"; then fail "a watch that is gone is ended, and it is no error"; fi
+grep -q '^FAIL: the watch is gone' "$W/out" || fail "$(cat "$W/out")"
 
 # --- F2FS under constant load, and XFS mounted without discard
 # load FS OPTIONS PERCENT MIB: without and with a watch
@@ -142,6 +145,7 @@ if slow_kernel; then
 	store "$dev" f2fs discard 60 450 watch
 	[ "$asked" -gt 0 ] || fail "nobody was asked"
 	cat "$W/watch"
+	grep -q '^ *store  *f2fs ' "$W/watch" || fail "nothing was trimmed"
 else
 	load f2fs discard 60 900
 	load xfs nodiscard 85 700
