@@ -43,6 +43,8 @@ struct trim_args {
 	unsigned int nr;
 	unsigned int share;
 	bool watch;
+	u64 *cannot;		/* mounts that never discard, until mounts change */
+	unsigned int nr_cannot;
 	struct out out;
 };
 
@@ -164,17 +166,50 @@ static void put_known(struct json_object *o, const char *key, bool known, u64 v)
 	json_object_object_add(o, key, known ? json_object_new_uint64(v) : NULL);
 }
 
+/* Others are to get on, too, before it is asked again. */
+static void have_rest(const struct trim_args *a, u64 ms)
+{
+	if (a->watch && !stop)
+		pause_ms(ms);
+}
+
+/* Each request would cost a sync, for nothing. */
+static void remember(struct trim_args *a, u64 mount)
+{
+	u64 *more = realloc(a->cannot, (a->nr_cannot + 1) * sizeof(*more));
+
+	if (!more)
+		return;
+	a->cannot = more;
+	more[a->nr_cannot++] = mount;
+}
+
+static bool is_remembered(const struct trim_args *a, u64 mount)
+{
+	unsigned int i;
+
+	for (i = 0; i < a->nr_cannot && a->cannot[i] != mount; i++)
+		;
+	return i < a->nr_cannot;
+}
+
 /* One file system, and a row that says what it brought. */
 static bool trim_one(struct trim_args *a, const struct watched *w, const struct fs_mount *m)
 {
 	u64 before = 0, after = 0, discards = 0, more = 0, begun = now_ms(), rest;
 	struct json_object *o;
 	bool known;
+	int err;
 
 	known = attr_u64(w, "mapped_blocks", &before) &&
 		attr_u64(w, "discarded_blocks", &discards);
-	if (!fs_trim(m, a->share, &stop, &rest))
+	err = fs_trim(m, a->share, &stop, &rest);
+	if (err) {
+		if (err == EOPNOTSUPP)
+			remember(a, m->id);
+		have_rest(a, rest);
 		return false;
+	}
 	/* Only then is what was discarded no more counted as mapped. */
 	started_message(w->id.name, "checkpoint");
 	/* They are not told while it is suspended. */
@@ -190,8 +225,7 @@ static bool trim_one(struct trim_args *a, const struct watched *w, const struct 
 	put_str(o, "directory", m->point);
 	out_row(&a->out, o);
 	fflush(stdout);
-	if (a->watch && !stop)
-		pause_ms(rest);
+	have_rest(a, rest);
 	return true;
 }
 
@@ -199,13 +233,20 @@ static bool trim_one(struct trim_args *a, const struct watched *w, const struct 
 static bool trim_device(struct trim_args *a, const struct watched *w)
 {
 	struct fs_mount *list;
-	int n = fs_mounts(w->id.dev, &list), i, nr = 0;
-	bool ok = n >= 0;
+	int n, i, nr = 0;
+	bool ok;
 
+	/* Another mount may have got the number. */
+	if (fs_mounts_changed())
+		a->nr_cannot = 0;
+	n = fs_mounts(w->id.dev, &list);
+	ok = n >= 0;
 	for (i = 0; i < n && !stop; i++) {
 		if (w->only && w->only != list[i].dev)
 			continue;
 		nr++;
+		if (a->watch && is_remembered(a, list[i].id))
+			continue;
 		if (!list[i].readonly) {
 			ok &= trim_one(a, w, &list[i]);
 		} else if (!a->watch) {
@@ -341,5 +382,6 @@ int cmd_trim(int argc, char **argv)
 			out_rows_end(&a.out);
 	}
 	free(w);
+	free(a.cannot);
 	return stop && !a.watch ? EXIT_FAIL : ret;
 }

@@ -228,34 +228,39 @@ static int trim_f2fs(const struct fs_mount *m, unsigned int share,
 	return err;
 }
 
-bool fs_trim(const struct fs_mount *m, unsigned int share, const volatile sig_atomic_t *stop,
-	     u64 *rest)
+int fs_trim(const struct fs_mount *m, unsigned int share, const volatile sig_atomic_t *stop,
+	    u64 *rest)
 {
-	int fd = open_mount(m), err;
+	int fd = open_mount(m), err = fd < 0 ? errno : 0;
+	u64 begun = now_ms(), synced;
 
 	*rest = 0;
 	if (fd < 0) {
-		if (errno == ESTALE)
+		if (err == ESTALE)
 			complain(m->point, "mounted over, so that %s on it cannot be reached",
 				 m->type);
 		else
-			complain(m->point, "%s", strerror(errno));
-		return false;
+			complain(m->point, "%s", strerror(err));
+		return err;
 	}
 	err = syncfs(fd) ? errno : 0;
 	close(fd);
+	synced = now_ms() - begun;
 	if (!err && !strcmp(m->type, "f2fs") && m->discard)
 		err = trim_f2fs(m, share, stop, rest);
 	else if (!err)
 		err = trim_pieces(m, share, stop, rest);
+	*rest += rest_ms(synced, share);
 	/* Unmounted meanwhile. */
 	if (err == ESTALE || err == ENOENT)
 		err = 0;
-	if (err == ENOTTY || err == EOPNOTSUPP)
+	if (err == ENOTTY)
+		err = EOPNOTSUPP;
+	if (err == EOPNOTSUPP)
 		complain(m->point, "%s cannot be made to discard", m->type);
 	else if (err == ETIME)
 		complain(m->point, "not all is discarded: f2fs has stopped, until it is idle");
 	else if (err)
 		complain(m->point, "cannot be trimmed: %s", strerror(err));
-	return !err;
+	return err;
 }

@@ -7,6 +7,7 @@
 #include <ctype.h>
 #include <dirent.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
@@ -145,6 +146,16 @@ static FILE *open_mountinfo(void)
 	if (!f)
 		complain("/proc/self/mountinfo", "%s", strerror(errno));
 	return f;
+}
+
+bool fs_mounts_changed(void)
+{
+	static struct pollfd p = { .fd = -1, .events = POLLPRI };
+
+	if (p.fd >= 0)
+		return poll(&p, 1, 0);
+	p.fd = open("/proc/self/mountinfo", O_RDONLY | O_CLOEXEC);
+	return true;
 }
 
 bool fs_mount_dev(u64 id, dev_t *dev)

@@ -45,6 +45,9 @@ void pause_ms(u64 ms);
  */
 int fs_mounts(dev_t on, struct fs_mount **list);
 
+/* Has anything been mounted or unmounted since this was asked last? At first: yes. */
+bool fs_mounts_changed(void);
+
 /* The mount that a path, or with "" an open file, leads to; 0: it cannot be told. */
 u64 fs_mount_id(int fd, const char *path);
 
@@ -58,9 +61,9 @@ bool fs_mount_dev(u64 id, dev_t *dev);
  * @stop: set by a signal: come to an end
  * @rest: so long (ms) it is to be left in peace, if it is to be trimmed again
  *
- * Return: false: it has said why.
+ * Return: 0, or an error, and it has said why; EOPNOTSUPP: it never can.
  */
-bool fs_trim(const struct fs_mount *m, unsigned int share, const volatile sig_atomic_t *stop,
-	     u64 *rest);
+int fs_trim(const struct fs_mount *m, unsigned int share, const volatile sig_atomic_t *stop,
+	    u64 *rest);
 
 #endif /* LIFEZONE_TRIM_H */

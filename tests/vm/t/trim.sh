@@ -89,13 +89,20 @@ equal $? 0 "status once it is unmounted: $(cat "$W/out")"
 # A watch rests, whatever the file system discards by.
 must mount -o nodiscard $top "$MNT"
 rm "$MNT"/piece*
-lifezone trim lz0 --watch --share 1 >"$W/out" 2>&1 &
-pid=$!
+# begin WORD...: a watch like that, until "end"
+begin() {
+	lifezone trim --watch "$@" >"$W/out" 2>&1 &
+	pid=$!
+}
+end() {
+	kill $pid
+	wait $pid
+	equal $? 0 "status of a watch that is ended: $(cat "$W/out")"
+}
+begin --share 1 lz0
 wait_for 20 grep -q hrtimer_nanosleep /proc/$pid/stack || fail "no rest: $(cat "$W/out")"
 must umount "$MNT"
-kill $pid
-wait $pid
-equal $? 0 "status of a watch that is ended: $(cat "$W/out")"
+end
 # Through another mapped device, which may not let discards pass.
 must dmsetup create above --table "0 $(blockdev --getsz $top) crypt cipher_null-ecb - 0 $top 0"
 for discards in '' ' 1 allow_discards'; do
@@ -108,6 +115,16 @@ for discards in '' ' 1 allow_discards'; do
 	must mount /dev/mapper/above "$MNT"
 	if [ -z "$discards" ]; then
 		refuses 'ext4 cannot be made to discard' lz0
+		# Each request has it synced, after which a watch rests,
+		must dd if=/dev/zero of="$MNT/f" bs=1M count=32 status=none
+		begin --share 1 lz0
+		wait_for 20 grep -q hrtimer_nanosleep /proc/$pid/stack || fail "no rest: $(cat "$W/out")"
+		end
+		# but this is not to go on for nothing. It is looked at once for each name.
+		begin --share 100 lz0 lz0 lz0
+		wait_for 20 grep -q do_select /proc/$pid/stack || fail "not done: $(cat "$W/out")"
+		end
+		equal "$(cat "$W/out")" "lifezone: $MNT: ext4 cannot be made to discard" "what is said"
 	else
 		trims $top
 		trims "$MNT"
