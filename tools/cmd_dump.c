@@ -564,34 +564,56 @@ static int dump_map(struct dump *p, const struct dump_args *a)
 
 /* --- summaries, roots, single blocks ------------------------------------------------- */
 
-/* Every block of @zone whose header says @type, whatever else is wrong with it. */
+/* The @n blocks before @end. */
+static void tell_unread(struct dump *p, u64 end, u32 n)
+{
+	char why[80];
+
+	if (!n)
+		return;
+	if (n == 1)
+		snprintf(why, sizeof(why), "block %llu: cannot be read",
+			 (unsigned long long)end - 1);
+	else
+		snprintf(why, sizeof(why), "blocks %llu to %llu: cannot be read",
+			 (unsigned long long)end - n, (unsigned long long)end - 1);
+	damage(p, why);
+}
+
+/*
+ * Every block of @zone whose header says @type, whatever else is wrong with it. Users may have
+ * written what looks like a summary of another device.
+ */
 static void search_zone(struct dump *p, u32 zone, u16 type,
 			void (*fn)(struct dump *p, u64 addr, const void *block, const char *why))
 {
 	char *buf = lz_alloc_blocks(CHUNK), why[256];
-	u32 off, i, n;
+	u64 first = (u64)zone * p->d->g.zone_blocks;
+	u32 off, unread = 0, wp = p->d->z[zone].wp;
+	bool together = false, sum = type == LZ_BT_SUMMARY;
 
-	for (off = 0; buf && off < p->d->z[zone].wp; off += n) {
-		u64 addr = (u64)zone * p->d->g.zone_blocks + off;
+	for (off = 0; buf && off < wp; off++) {
+		struct lz_hdr *h = (void *)(buf + (size_t)(off % CHUNK) * LZ_BLOCK_SIZE);
+		u64 addr = first + off;
 
-		n = min(p->d->z[zone].wp - off, CHUNK);
-		if (!drive_read(p->d, addr, n, buf)) {
-			snprintf(why, sizeof(why), "blocks %llu to %llu: cannot be read",
-				 (unsigned long long)addr, (unsigned long long)addr + n - 1);
-			damage(p, why);
+		if (off % CHUNK == 0)
+			together = drive_read(p->d, addr, min(wp - off, CHUNK), h);
+		/* One that cannot be read is not to hide the others. */
+		if (!together && !drive_read(p->d, addr, 1, h)) {
+			unread++;
 			continue;
 		}
-		for (i = 0; i < n; i++) {
-			const struct lz_hdr *h = (void *)(buf + (size_t)i * LZ_BLOCK_SIZE);
-			bool sum = type == LZ_BT_SUMMARY;
-
-			if (le32_to_cpu(h->magic) != LZ_MAGIC || le16_to_cpu(h->type) != type)
-				continue;
-			valid_at(p, h, type, 0, sum ? LZ_NO_ADDR : addr + i, sum ? zone : ~0ull, 0,
-				 why, sizeof(why));
-			fn(p, addr + i, h, why);
-		}
+		tell_unread(p, addr, unread);
+		unread = 0;
+		if (le32_to_cpu(h->magic) != LZ_MAGIC || le16_to_cpu(h->type) != type)
+			continue;
+		if (!valid_at(p, h, type, 0, sum ? LZ_NO_ADDR : addr, sum ? zone : ~0ull, 0, why,
+			      sizeof(why)) &&
+		    (!sum || !memcmp(h->uuid, p->uuid, LZ_UUID_SIZE)))
+			p->damaged++;
+		fn(p, addr, h, why);
 	}
+	tell_unread(p, first + off, unread);
 	lz_free_blocks(buf);
 }
 
