@@ -26,6 +26,7 @@ struct dump {
 	bool super_in[2];	/* root zones that have a valid one */
 	bool have_root;
 	u64 root_addr;
+	bool journal_told;	/* that it is damaged */
 	u64 damaged;
 };
 
@@ -325,8 +326,49 @@ static bool is_node(struct dump *p, const void *block, u64 addr)
 }
 
 /*
- * Calls @fn for each block of the journal after the newest root, in order. It
- * ends at the first block that is neither the next one nor a node.
+ * What stands at @addr is not journal block @seq. Does a commit that begins later end behind it,
+ * in its zone or one that links lead to? Then it is damaged (core/replay.c), and @why says so.
+ */
+static bool ends_later(struct dump *p, u64 addr, u64 seq, struct lz_journal *b, char *why,
+		       size_t n)
+{
+	u32 zone = addr / p->d->g.zone_blocks, off = addr % p->d->g.zone_blocks + 1, next, i;
+	struct lz_want w = {
+		.uuid = p->uuid,
+		.type = LZ_BT_JOURNAL,
+		.index = ~0ull,
+		.epoch = le64_to_cpu(p->root.h.epoch),
+	};
+
+	/* Whoever made the links may have made a circle. */
+	for (i = 0; i < p->d->g.nr_zones && zone >= 2 && zone < p->d->g.nr_zones; i++) {
+		next = ~0u;
+		for (; off < p->d->z[zone].wp; off++) {
+			w.addr = (u64)zone * p->d->g.zone_blocks + off;
+			if (!drive_read(p->d, w.addr, 1, b) || !lz_valid(b, &w, NULL, 0) ||
+			    le64_to_cpu(b->first) <= seq)
+				continue;
+			if (le32_to_cpu(b->next_zone) != ~0u) {
+				next = le32_to_cpu(b->next_zone);
+			} else if (!le32_to_cpu(b->more)) {
+				snprintf(why, n,
+					 "block %llu is damaged: commit %llu ends after it, at block %llu",
+					 (unsigned long long)addr,
+					 (unsigned long long)le64_to_cpu(b->h.index),
+					 (unsigned long long)w.addr);
+				return true;
+			}
+		}
+		zone = next;
+		off = 0;
+	}
+	return false;
+}
+
+/*
+ * Calls @fn for each block of the journal after the newest root, in order. It ends at the first
+ * block that is neither the next one nor a node. @why tells why; where recovery would refuse to
+ * go on it is damage.
  */
 static void walk_journal(struct dump *p, void (*fn)(struct dump *p, u64 addr,
 						    const struct lz_journal *b, void *arg),
@@ -334,6 +376,7 @@ static void walk_journal(struct dump *p, void (*fn)(struct dump *p, u64 addr,
 {
 	u64 addr = le64_to_cpu(p->root.journal_addr), seq = le64_to_cpu(p->root.journal_seq);
 	struct lz_journal *b = lz_alloc_blocks(1);
+	bool linked = false, bad = false;
 	struct lz_want w = {
 		.uuid = p->uuid,
 		.type = LZ_BT_JOURNAL,
@@ -347,31 +390,50 @@ static void walk_journal(struct dump *p, void (*fn)(struct dump *p, u64 addr,
 
 		if (addr == LZ_NOWHERE) {
 			snprintf(why, n, "the checkpoint names no journal");
+			bad = true;
 			break;
 		}
-		if (zone >= p->d->g.nr_zones || off >= p->d->z[zone].wp) {
+		if (zone < 2 || zone >= p->d->g.nr_zones) {
+			snprintf(why, n, "it cannot be at block %llu", (unsigned long long)addr);
+			bad = true;
+			break;
+		}
+		/* Nobody knows how much was written to a zone that is offline. */
+		bad = p->d->z[zone].cond == LZ_COND_OFFLINE;
+		if (!bad && off >= p->d->z[zone].wp) {
 			snprintf(why, n, "nothing written at block %llu", (unsigned long long)addr);
+			bad = !linked && off > p->d->z[zone].wp;
 			break;
 		}
-		if (!drive_read(p->d, addr, 1, b)) {
+		bad = bad || !drive_read(p->d, addr, 1, b);
+		if (bad) {
 			snprintf(why, n, "block %llu cannot be read", (unsigned long long)addr);
 			break;
 		}
 		w.addr = addr;
 		w.seq = seq;
 		if (!lz_valid(b, &w, why, n)) {
-			if (!is_node(p, b, addr))
+			if (!is_node(p, b, addr)) {
+				bad = ends_later(p, addr, seq, b, why, n);
 				break;
+			}
 			addr++;
 			continue;
 		}
 		fn(p, addr, b, arg);
 		seq++;
 		addr++;
-		if (le32_to_cpu(b->next_zone) != ~0u)
+		if (le32_to_cpu(b->next_zone) != ~0u) {
 			addr = (u64)le32_to_cpu(b->next_zone) * p->d->g.zone_blocks;
+			linked = true;
+		}
 	}
 	lz_free_blocks(b);
+	if (bad && !p->journal_told) {
+		p->journal_told = true;
+		p->damaged++;
+		complain(p->d->path, "journal: %s", why);
+	}
 }
 
 static struct json_object *journal_row(u64 addr, const struct lz_journal *b, const char *what)
@@ -408,6 +470,12 @@ static void dump_journal(struct dump *p)
 
 	out_rows_begin(&p->out, "journal blocks after the newest checkpoint");
 	walk_journal(p, journal_block, NULL, why, sizeof(why));
+	if (p->out.json) {
+		struct json_object *o = json_object_new_object();
+
+		put_str(o, "ends", why);
+		out_row(&p->out, o);
+	}
 	out_rows_end(&p->out);
 	if (!p->out.json)
 		printf("ends: %s\n", why);
