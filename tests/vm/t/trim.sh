@@ -146,10 +146,18 @@ grep -q '^FAIL: the watch is gone' "$W/out" || fail "$(cat "$W/out")"
 # --- F2FS under constant load, and XFS mounted without discard
 # load FS OPTIONS PERCENT MIB: without and with a watch
 load() {
-	local plain
+	local plain pid begun=$SECONDS told
+	udevadm monitor --kernel --property >"$W/udev" &
+	pid=$!
 	store "$dev" "$1" "$2" "$3" "$4" no
+	kill $pid
+	wait $pid
 	note "$1: $user written, $copies copied, asked $asked times"
 	[ "$asked" -gt 0 ] || fail "nobody was asked"
+	# udev looks at the device with each of these.
+	told=$(grep -c '^DM_LIFEZONE_EVENT=trim' "$W/udev")
+	{ [ "$told" -gt 0 ] && [ "$told" -le $(((SECONDS - begun) / 10 + 1)) ]; } ||
+		fail "udev told $told times in $((SECONDS - begun)) s"
 	[ "$copies" -gt $((user / 20)) ] || fail "$copies copies: nothing is shown"
 	plain=$copies
 	store "$dev" "$1" "$2" "$3" "$4" watch
