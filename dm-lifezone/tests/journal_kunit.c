@@ -295,6 +295,38 @@ static void journal_updates_again(struct kunit *test)
 	refused(f, "is free, but");
 }
 
+/* One that cannot be read does not hide the commits behind it. */
+static void journal_damaged_before_unread(struct kunit *test)
+{
+	struct ram *r = ram_sized(test, 60, 8, 256, 256);
+	u32 zone, first, lba = 0;
+	u64 at;
+	u8 *b;
+
+	KUNIT_ASSERT_EQ_MSG(test, ram_format(r), 0, "(%s)", r->said);
+	ram_again(r);
+	zone = r->lz->js->zone;
+	first = r->lz->js->off;
+	/* What is read at a time has been read when this is reached. */
+	while (r->lz->js->off < first + 80) {
+		KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_LONG, lba++, 1), 0);
+		KUNIT_ASSERT_EQ(test, ram_flush(r), 0);
+	}
+	KUNIT_ASSERT_EQ(test, r->lz->js->zone, zone);
+	ram_cut(r);
+	at = (u64)zone * r->g.zone_blocks + first + 63;
+	b = ram_block(r, at);
+	b[300] ^= 1;
+	r->bad = at + 5;
+	r->said[0] = 0;
+	KUNIT_EXPECT_EQ(test, ram_load(r, 0), -EUCLEAN);
+	KUNIT_EXPECT_TRUE_MSG(test, strstr(r->said, "is damaged: commit"), "(%s)", r->said);
+	r->bad = 0;
+	b[300] ^= 1;
+	ram_again(r);
+	ram_verify(r);
+}
+
 /* The last commit of a zone is damaged: others that were answered follow in the next one. */
 static void journal_damaged_before_link(struct kunit *test)
 {
@@ -421,6 +453,7 @@ static struct kunit_case journal_cases[] = {
 	KUNIT_CASE(journal_endless_commit),
 	KUNIT_CASE(journal_too_many_updates),
 	KUNIT_CASE(journal_updates_again),
+	KUNIT_CASE(journal_damaged_before_unread),
 	KUNIT_CASE(journal_damaged_before_link),
 	KUNIT_CASE(journal_discards_side_by_side),
 	KUNIT_CASE(journal_too_many_discards),
