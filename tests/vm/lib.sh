@@ -193,18 +193,18 @@ nullb_cut_check() {
 	must tests/vm/acked.py check "/dev/mapper/$1" "$W/acked" -w 4 -b 4096
 }
 
-# nullb_tear DEV PATTERN: of sectors of 512 bytes one more in every open zone whose
-# number from 1 on matches; says how many
+# nullb_tear DEV PATTERN [MOST]: of sectors of 512 bytes one more in every open zone whose
+# number from 1 on matches, or in the last MOST of them; says how many
 nullb_tear() {
-	local zone=0 n=0 start wp cond
-	while read -r start wp cond; do
-		zone=$((zone + 1))
+	local zone n=0 start wp cond
+	while read -r zone start wp cond; do
 		[[ $zone =~ $2 && $cond =~ oi|oe|cl ]] || continue
+		[ $n != "${3:-all}" ] || break
 		dd if=/dev/urandom of="$1" bs=512 count=1 seek=$((start + wp)) oflag=direct \
 			conv=notrunc status=none || fail "sector $start + $wp"
 		n=$((n + 1))
 	done < <(blkzone report "$1" |
-		sed -E 's/.*start: (\w+),.*wptr (\w+) .*zcond: *\w+\((\w+)\).*/\1 \2 \3/')
+		sed -E 's/.*start: (\w+),.*wptr (\w+) .*zcond: *\w+\((\w+)\).*/\1 \2 \3/' | cat -n | tac)
 	echo $n
 }
 
