@@ -335,7 +335,6 @@ static int root_block(struct scan *s, u32 zone, u32 off, const void *block, void
 		if (!s->copy)
 			return -ENOMEM;
 		s->copy[s->nr_copy++] = (struct scan_copy){ w.addr, *last };
-		s->last_root[zone] = *last;
 		return add_root(s, w.addr, r);
 	}
 	w.type = LZ_BT_SUPER;
@@ -362,11 +361,14 @@ static int scan_roots(struct scan *s, u32 zone)
 /* A zone is reset before it is begun again: what comes after older roots is older. */
 bool scan_root_lost(const struct scan *s)
 {
-	u32 zone = lz_addr_zone(s->lz, s->root[0].addr), other = zone ^ 1;
+	u32 zone = lz_addr_zone(s->lz, s->root[0].addr), i;
+	u64 last = 0;
 
+	for (i = 0; i < s->nr_copy; i++)
+		if (lz_addr_zone(s->lz, s->copy[i].addr) != zone)
+			last = s->copy[i].seq;
 	return s->tail[zone] ||
-		(s->tail[other] && (!s->last_root[other] ||
-				    s->last_root[other] >= le64_to_cpu(s->root[0].r->h.seq)));
+		(s->tail[zone ^ 1] && (!last || last >= le64_to_cpu(s->root[0].r->h.seq)));
 }
 
 static bool ends_commit(const struct scan_block *b)

@@ -72,7 +72,6 @@ struct scan_copy {
  * @nr_copy: how many
  * @max_copy: room
  * @tail: by root zone: it ends with blocks that are no roots
- * @last_root: by root zone: checkpoint of the last whole one in it, or 0
  * @super: by root zone: bit by copy of the superblock that is whole
  * @super_epoch: their epochs
  * @super_seq: and the numbers of the checkpoints they were written with
@@ -107,7 +106,6 @@ struct scan {
 	u32 nr_copy;
 	u32 max_copy;
 	bool tail[2];
-	u64 last_root[2];
 	u8 super[2];
 	u64 super_epoch[2][LZ_SUPER_COPIES];
 	u64 super_seq[2][LZ_SUPER_COPIES];

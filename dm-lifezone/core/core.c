@@ -394,8 +394,8 @@ u32 lz_spare_zones(const struct lz *lz, u64 mapped)
 /*
  * Asks for discards where they are wanted. It takes a look at all zones, so only now
  * and then: after each quarter of a zone that is written, or of as many blocks as there are
- * zones. Discards that have come may
- * lie in the delta, their blocks still counted as mapped: a checkpoint settles them first.
+ * zones. Discards that have come may lie in the delta, their blocks still counted as mapped: a
+ * checkpoint settles them first.
  */
 static void watch_trim(struct lz *lz)
 {

@@ -886,6 +886,7 @@ static inline u32 lz_zone_nr(const struct lz *lz, const struct lz_zone *z)
 }
 
 /* reset.c: emptied zones */
+bool lz_reset_wanted(struct lz *lz, const struct lz_zone *z, bool full, bool *alone);
 void lz_reset_collect(struct lz *lz);
 void lz_reset_committed(struct lz *lz);
 u32 lz_resets_coming(struct lz *lz);

@@ -17,17 +17,20 @@
  */
 #include "lz.h"
 
+/* Blocks users have written since GC has to run. */
+static s64 lent(const struct lz *lz)
+{
+	return (s64)lz->gc.granted - atomic_read(&lz->credit);
+}
+
 static void pace_in(struct lz *lz, struct lz_pace_in *in)
 {
-	struct lz_gc *gc = &lz->gc;
-	s64 lent = (s64)gc->granted - atomic_read(&lz->credit);
-
 	in->free_zones = lz_free_now(lz, true);
 	in->reserve = lz->si.gc_zones;
 	in->start = lz->si.gc_zones + LZ_GC_START;
 	in->ahead = 0;
-	in->lent = lent > 0 ? div_u64(lent, lz->g.zone_cap) : 0;
-	in->gain = gc->gain;
+	in->lent = div_u64(max_t(s64, lent(lz), 0), lz->g.zone_cap);
+	in->gain = lz->gc.gain;
 }
 
 /* Users may write so many blocks more; they cannot save up for more than a quarter of a zone. */
@@ -673,7 +676,8 @@ static void gc_begin(struct lz *lz)
 	if (in.free_zones > in.reserve && lz_pace_gc_early(&in))
 		in.free_zones += lz_resets_coming(lz);
 	gc->early = !lz_pace_gc_due(&in) && !READ_ONCE(gc->want) && !aside_due(lz);
-	if (gc->early) {
+	/* This comes by in each round. */
+	if (gc->early && (lz->pacing || lent(lz))) {
 		not_due(lz);
 		lz_feed(lz);
 	}
@@ -789,6 +793,7 @@ int lz_gc_init(struct lz *lz)
 	struct lz_gc *gc = &lz->gc;
 	u32 i;
 
+	not_due(lz);
 	gc->run = min3_u32(LZ_GC_RUN, lz->append_max, lz->g.zone_cap);
 	gc->ent = lz_zalloc_array(LZ_SUM_BLOCKS * LZ_SUMMARY_ENTRIES, sizeof(u64));
 	gc->by_class = lz_zalloc_array(LZ_SUM_BLOCKS * LZ_SUMMARY_ENTRIES, sizeof(u64));

@@ -447,23 +447,20 @@ static int check_behind(struct lz *lz, const struct walk *k, u32 zone, u32 off, 
 	struct lz_want w = {
 		.uuid = lz->si.uuid, .type = LZ_BT_JOURNAL, .epoch = k->epoch, .index = ~0ull,
 	};
-	u32 apart = 0, i, n;
+	bool together;
+	u32 i, n;
 
 	for (; off < have; off += n) {
-		n = off < apart ? 1 : min3_u32(have - off, READ_BLOCKS, lz->append_max);
-		if (lz_read_sync(lz, lz_zone_addr(lz, zone, off), n, buf)) {
-			/* One that cannot be read is not to hide the others. */
-			if (n > 1) {
-				apart = off + n;
-				n = 0;
-			}
-			continue;
-		}
+		n = min3_u32(have - off, READ_BLOCKS, lz->append_max);
+		together = !lz_read_sync(lz, lz_zone_addr(lz, zone, off), n, buf);
 		for (i = 0; i < n; i++) {
-			const struct lz_journal *j = (void *)(buf + (size_t)i * LZ_BLOCK_SIZE);
+			struct lz_journal *j = (void *)(buf + (size_t)i * LZ_BLOCK_SIZE);
 			u32 link;
 
 			w.addr = lz_zone_addr(lz, zone, off + i);
+			/* One that cannot be read is not to hide the others. */
+			if (!together && lz_read_sync(lz, w.addr, 1, j))
+				continue;
 			if (!lz_valid(j, &w, NULL, 0) || le64_to_cpu(j->first) <= k->seq)
 				continue;
 			link = le32_to_cpu(j->next_zone);

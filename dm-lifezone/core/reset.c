@@ -10,11 +10,16 @@
  */
 #include "lz.h"
 
-/* Is @z, which holds nothing valid, to be reset? */
+/* lz_reset_wanted - is @z, which holds nothing valid, to be reset? @alone: as for lz_reset_due() */
+bool lz_reset_wanted(struct lz *lz, const struct lz_zone *z, bool full, bool *alone)
+{
+	*alone = lz_infer_alone(lz) && lz_reset_alone(READ_ONCE(z->resv), lz->g.zone_cap);
+	return lz_reset_due(READ_ONCE(lz->o.reset), READ_ONCE(z->class), full, *alone);
+}
+
 static bool decide(struct lz *lz, const struct lz_zone *z, bool full)
 {
-	bool alone = lz_infer_alone(lz) && lz_reset_alone(z->resv, lz->g.zone_cap);
-	bool yes = lz_reset_due(lz->o.reset, z->class, full, alone);
+	bool alone, yes = lz_reset_wanted(lz, z, full, &alone);
 
 	lz_trace(lz, LZ_TR_RESET, lz_zone_nr(lz, z), z->class, z->state, yes, alone, 0);
 	return yes;

@@ -468,9 +468,10 @@ bool lz_writes_pending(const struct lz *lz)
 /* Would @z, empty, stay open? The commit that is not hastened for it decides. */
 static bool stays_open(struct lz *lz, const struct lz_zone *z)
 {
+	bool alone;
+
 	return READ_ONCE(z->state) == LZ_ZS_OPEN && !READ_ONCE(z->closing) &&
-		!lz_reset_due(READ_ONCE(lz->o.reset), READ_ONCE(z->class), false,
-			      lz_infer_alone(lz));
+		!lz_reset_wanted(lz, z, false, &alone);
 }
 
 /* lz_zone_emptied - @z may have lost its last valid block. Any context. */

@@ -104,19 +104,27 @@ static void room_waits_not_for_gc(struct kunit *test)
 	expect_mode(r, LZ_MODE_FAIL);
 }
 
+/* So many commits that the log is tight. */
+static void make_tight(struct ram *r)
+{
+	struct waiting x;
+	u32 i;
+
+	for (i = 0; i < 3 * r->g.zone_cap && !r->lz->tight; i++)
+		KUNIT_ASSERT_TRUE(r->test, commit(r, &x));
+	KUNIT_ASSERT_TRUE(r->test, r->lz->tight);
+	/* One zone is lost, which is the reason. */
+	r->lz->zone[r->g.nr_zones - 1].gc_ckpt = ~0ull;
+}
+
 /* Users wait for room in the log while a checkpoint may make some, and then no longer. */
 static void room_tight(struct kunit *test)
 {
 	struct ram *r = device(test);
-	struct waiting x;
 	struct lz_write w;
 	u32 i;
 
-	for (i = 0; i < 3 * r->g.zone_cap && !r->lz->tight; i++)
-		KUNIT_ASSERT_TRUE(test, commit(r, &x));
-	KUNIT_ASSERT_TRUE(test, r->lz->tight);
-	/* One zone is lost, which is the reason. */
-	r->lz->zone[r->g.nr_zones - 1].gc_ckpt = ~0ull;
+	make_tight(r);
 	/* The checkpoint goes no further, yet. */
 	r->lz->ckpt.root_busy = true;
 	lz_ckpt_want(r->lz);
@@ -144,15 +152,10 @@ static void room_tight(struct kunit *test)
 static void room_tight_discards(struct kunit *test)
 {
 	struct ram *r = device(test);
-	struct waiting x;
 	u64 before;
-	u32 i;
 
 	KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_LONG, 0, 20), 0);
-	for (i = 0; i < 3 * r->g.zone_cap && !r->lz->tight; i++)
-		KUNIT_ASSERT_TRUE(test, commit(r, &x));
-	KUNIT_ASSERT_TRUE(test, r->lz->tight);
-	r->lz->zone[r->g.nr_zones - 1].gc_ckpt = ~0ull;
+	make_tight(r);
 	before = lz_stat(r->lz, LZ_ST_CHECKPOINTS);
 	KUNIT_EXPECT_EQ(test, ram_discard(r, 5, 1), 0);
 	KUNIT_EXPECT_EQ(test, ram_discard(r, 7, 1), 0);

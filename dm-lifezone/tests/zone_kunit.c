@@ -463,10 +463,6 @@ static void zone_open_reset_error(struct kunit *test)
 	ram_check(r);
 }
 
-/*
- * reset=adaptive: a zone that has lost all it held is filled first, by data that lives as long
- * or shorter, and reset when it is full.
- */
 static void set_reset(struct lz *lz, enum lz_reset reset)
 {
 	struct lz_options o;
@@ -519,6 +515,10 @@ static void zone_reset_set(struct kunit *test)
 		}
 }
 
+/*
+ * reset=adaptive: a zone that has lost all it held is filled first, by data that lives as long
+ * or shorter, and reset when it is full.
+ */
 static void zone_left_to_be_filled(struct kunit *test)
 {
 	struct ram *r = ram_new(test, 40, 14);
