@@ -317,10 +317,10 @@ f2fs_set() {
 	done
 }
 
-# watch NAME: "lifezone trim --watch" from now on, until unwatch; it prints to $W/watch.
+# watch WORD...: "lifezone trim --watch" from now on, until unwatch; it prints to $W/watch.
 # watch_ends: it ends by itself, and well.
 watch() {
-	lifezone trim --watch "$1" >"$W/watch" 2>&1 &
+	lifezone trim --watch "$@" >"$W/watch" 2>&1 &
 	watcher=$!
 }
 unwatch() {

@@ -89,20 +89,10 @@ equal $? 0 "status once it is unmounted: $(cat "$W/out")"
 # A watch rests, whatever the file system discards by.
 must mount -o nodiscard $top "$MNT"
 rm "$MNT"/piece*
-# begin WORD...: a watch like that, until "end"
-begin() {
-	lifezone trim --watch "$@" >"$W/out" 2>&1 &
-	pid=$!
-}
-end() {
-	kill $pid
-	wait $pid
-	equal $? 0 "status of a watch that is ended: $(cat "$W/out")"
-}
-begin --share 1 lz0
-wait_for 20 grep -q hrtimer_nanosleep /proc/$pid/stack || fail "no rest: $(cat "$W/out")"
+watch --share 1 lz0
+wait_for 20 grep -q hrtimer_nanosleep "/proc/$watcher/stack" || fail "no rest: $(cat "$W/watch")"
 must umount "$MNT"
-end
+unwatch
 # Through another mapped device, which may not let discards pass.
 must dmsetup create above --table "0 $(blockdev --getsz $top) crypt cipher_null-ecb - 0 $top 0"
 for discards in '' ' 1 allow_discards'; do
@@ -117,14 +107,15 @@ for discards in '' ' 1 allow_discards'; do
 		refuses 'ext4 cannot be made to discard' lz0
 		# Each request has it synced, after which a watch rests,
 		must dd if=/dev/zero of="$MNT/f" bs=1M count=32 status=none
-		begin --share 1 lz0
-		wait_for 20 grep -q hrtimer_nanosleep /proc/$pid/stack || fail "no rest: $(cat "$W/out")"
-		end
+		watch --share 1 lz0
+		wait_for 20 grep -q hrtimer_nanosleep "/proc/$watcher/stack" ||
+			fail "no rest: $(cat "$W/watch")"
+		unwatch
 		# but this is not to go on for nothing. It is looked at once for each name.
-		begin --share 100 lz0 lz0 lz0
-		wait_for 20 grep -q do_select /proc/$pid/stack || fail "not done: $(cat "$W/out")"
-		end
-		equal "$(cat "$W/out")" "lifezone: $MNT: ext4 cannot be made to discard" "what is said"
+		watch --share 100 lz0 lz0 lz0
+		wait_for 20 grep -q do_select "/proc/$watcher/stack" || fail "not done: $(cat "$W/watch")"
+		unwatch
+		equal "$(cat "$W/watch")" "lifezone: $MNT: ext4 cannot be made to discard" "what is said"
 	else
 		trims $top
 		trims "$MNT"
