@@ -384,6 +384,7 @@ class Reader:
     def replay(self):
         addr, seq = self.journal_addr, self.journal_seq
         first, held = None, []
+        self.node_zones = set(self.log_zones)
         need(self.pool(addr) and addr % self.zone_blocks <=
              self.d.wp[addr // self.zone_blocks], "the journal begins where nothing can be")
         for z in self.zone:
@@ -443,6 +444,9 @@ class Reader:
             since["need"] = max(since["need"], off + n)
             return
         need(2 <= lba < self.nr_zones, f"a record of zone {lba}")
+        if lba in self.node_zones:
+            return
+        need(kind != ZOPEN or lba not in self.log_zones, f"zone {lba} is opened, the journal's")
         z, since = self.zone[lba], self.since[lba]
         off, high = b & NONE, b >> 32
         if kind == ZOPEN:
@@ -453,7 +457,7 @@ class Reader:
             if z["state"] not in (FREE, META) and (not high or off == z["gen"]):
                 z["flags"] |= SCAN | CANNOT
         else:
-            need(off < self.zone_cap and n <= 8, f"a summary at {off} of zone {lba}")
+            need(off + n <= self.zone_cap and n <= 8, f"a summary at {off} of zone {lba}")
             if z["head"] == NONE or high > z["sum_seq"]:
                 z.update(head=off, sum_seq=high)
             since["sums"].append((off, n))
