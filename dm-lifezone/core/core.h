@@ -174,7 +174,7 @@ struct lz_trace {
  * @kick: lz_run() is wanted soon. From any context, cheap.
  * @kick_later: lz_run() is wanted in @ms from now (ms). From any context.
  * @wait: block until at least one command has ended since the last call; only
- *	called from lz_load(), lz_stop(), lz_format() and lz_probe()
+ *	called from lz_load(), lz_stop(), lz_format(), lz_probe() and lz_check()
  * @resume: requests that got -EAGAIN from lz_write_begin() or lz_discard() may be tried again
  * @now: a clock (ns)
  * @event: something an operator wants to know
@@ -213,9 +213,9 @@ enum lz_stat {
 	LZ_ST_USER_WRITES,	/* blocks written by users */
 	LZ_ST_USER_READS,	/* blocks read by users */
 	LZ_ST_DISCARDS,		/* blocks discarded by users */
-	LZ_ST_FLUSHES,		/* flush and FUA requests served */
+	LZ_ST_FLUSHES,		/* flush and FUA requests, and messages to commit */
 	LZ_ST_GC_COPIES,	/* blocks copied by GC */
-	LZ_ST_GC_LOST,		/* of these, overwritten while being copied */
+	LZ_ST_GC_LOST,		/* of these, overwritten or discarded while being copied */
 	LZ_ST_GC_VICTIMS,	/* zones GC began to clean */
 	LZ_ST_SUMMARY_BLOCKS,
 	LZ_ST_JOURNAL_BLOCKS,
@@ -232,9 +232,9 @@ enum lz_stat {
 	LZ_ST_RESETS_META,
 	LZ_ST_RESETS_STALE,	/* found written at load, but in use by nobody */
 	LZ_ST_FINISHES_MISMATCH,
-	LZ_ST_FINISHES_LOAD,	/* to get within the zone budget at load */
+	LZ_ST_FINISHES_LOAD,	/* at load: left open by a cut or error, or beyond the budget */
 	LZ_ST_FALLBACKS,	/* placements that had to take another class's zone */
-	LZ_ST_STALLS,		/* times a user write had to wait for space */
+	LZ_ST_STALLS,		/* times users' writes or discards had to wait for room */
 	LZ_ST_STALL_NS,
 	LZ_ST_ZONES_ASIDE,	/* zones set aside after an error */
 	LZ_ST_CLASS_WRITES,	/* blocks written by users, a counter a class */

@@ -98,7 +98,7 @@ static_assert(LZ_LOG_BLOCKS + 1 <= LZ_CMD_BLOCKS, "the longest, and a link");
  * @resv: blocks handed out; the write pointer once they have all landed
  * @done: of these, completed
  * @head: offset of its newest summary
- * @sum_seq: and that summary's number
+ * @sum_seq: and the number of that summary's last block
  * @seq: device write clock at its last write
  * @valid: blocks in use as RAM has it: never less than the truth
  * @tree_valid: entries of the map tree that point here (machine)

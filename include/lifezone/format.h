@@ -58,7 +58,7 @@
 
 /**
  * enum lz_block_type - what a metadata block is
- * @LZ_BT_SUPER: superblock, blocks 0 and 1 of each root zone
+ * @LZ_BT_SUPER: superblock, blocks 0 and 1 of each root zone, or 0 alone (small writes)
  * @LZ_BT_ROOT: checkpoint root, every later block of a root zone, mostly in twos
  * @LZ_BT_JOURNAL: journal records of one commit
  * @LZ_BT_NODE: node of the map tree (level 0: leaf)
@@ -126,8 +126,8 @@ struct lz_hdr {
  * @zone_cap: capacity of a zone (blocks)
  * @meta_zones: zones set apart for the metadata log (quota)
  * @gc_zones: zones set apart for GC
- * @logical_blocks: exported capacity (blocks)
  * @spare_permille: spare space chosen at format
+ * @logical_blocks: exported capacity (blocks)
  * @created: seconds since 1970
  * @pad: zero, but for the end (LZ_END_OFFSET)
  */
@@ -247,8 +247,8 @@ enum lz_zone_state {
  * @valid: entries of the map tree of this checkpoint that point into it
  * @wp: data zones: blocks handed out to be written; some may not have been (blocks)
  * @head: offset of the first block of its newest summary, or LZ_NO_OFFSET
+ * @sum_seq: number of the last block of that summary
  * @seq: device write clock when it was last written (blocks)
- * @sum_seq: number of its newest summary
  */
 struct lz_zent {
 	__le32	gen;
