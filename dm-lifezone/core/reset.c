@@ -168,7 +168,7 @@ static void reset_done(struct lz *lz, struct lz_cmd *cmd)
 		spin_lock_irqsave(&lz->list_lock, flags);
 		z->listed = false;
 		spin_unlock_irqrestore(&lz->list_lock, flags);
-		lz_say(lz, 'w', "zone %u cannot be reset (error %d): set aside for good",
+		lz_say(lz, 'w', "zone %u cannot be reset (error %d): set aside until restarted",
 		       lz_zone_nr(lz, z), cmd->error);
 		spin_lock_irqsave(&lz->place_lock, flags);
 		z->flags |= LZ_ZF_BAD;
