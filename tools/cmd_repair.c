@@ -72,8 +72,8 @@ static const struct argp argp = {
 	       "is whole, and say which blocks are lost. Asks before it writes.\v\n"
 	       "Blocks that are lost read as zeros afterwards. Blocks of uncertain age hold\n"
 	       "data that was once written to them, but perhaps not what was written last.\n\n"
-	       "Exit status: 0 nothing to repair, 1 repaired, 4 errors are left (or would be\n"
-	       "repaired, with --dry-run), 8 it could not be done, 16 usage.",
+	       "Exit status: 0 nothing to repair, 1 repaired, 4 errors are left (also because\n"
+	       "nothing was to be written), 8 it could not be done, 16 usage.",
 	.children = children,
 };
 
