@@ -147,7 +147,7 @@ help:
 # help:                       CUTS=500 T=cut-: so many power cuts below each file system (40);
 # help:                       LZ_TEST_FRESH=N: a new file system after every N of them (20)
 # help:   make logs N=20    every cut of what the module told a drive in N short loads (SEED=)
-# help:   make lint         checkpatch, sparse, shellcheck, compiler warnings
+# help:   make lint         checkpatch, kernel-doc, sparse, shellcheck, docutils, compiler warnings
 # help:   make analyze      gcc's and clang's analyzers on the core, Coccinelle on the module
 # help:   make bench        the benchmarks behind Documentation's report (BENCH="NAME..."; rocksdb,
 # help:                       inplace and stores only by name)
@@ -156,8 +156,8 @@ help:
 # help:                       PLOT=DIR: both also as pictures, SVG and PNG, in DIR
 # help: Other
 # help:   make debug        make kunit, and the guest tests on a kernel with KASAN, lockdep, fault
-# help:                       injection ..., then on one with KCSAN (hours); builds them first
-# help:                       (VM_KERNEL=debug, =kcsan)
+# help:                       injection ..., then those in which much goes on at a time on one
+# help:                       with KCSAN (hours); builds them first (VM_KERNEL=debug, =kcsan)
 # help:   make deps         install what build, try and check need on this host (asks first on a
 # help:                       terminal); fuzz, coverage and analyze do so for clang and the like
 # help:   make clean        remove build products (the guest and kernels stay cached in
