@@ -3,12 +3,14 @@
  * Map and zone table rebuilt from whatever of a device's metadata is whole.
  *
  * A block is mapped only where whole metadata - checksum, device, epoch, place -
- * proves that this is where it is now. Four things are proof, the first that
+ * proves that this is where it is now. Five things are proof, the first that
  * answers counts:
  *
  *  - the newest root leads to its leaf, as in any recovery;
  *  - an older root leads to it, and the journal from there to the newest root is
  *    whole: what it says since is all that changed;
+ *  - a later checkpoint, which has no root, has left it: what the journal on top says
+ *    again of it makes no difference;
  *  - no root leads to it any more, but every block of the log is accounted for, so
  *    the newest leaf found is the newest there was; and the totals agree;
  *  - the zone table says how many blocks of a zone are in use, and as many are not
