@@ -284,7 +284,7 @@ u64 lz_stat(struct lz *lz, enum lz_stat st);
  * @delta_cap: and how many fit
  * @leaves: map leaves when every block is mapped
  * @leaves_cached: of these, in RAM
- * @leaves_max: and how many may be
+ * @leaves_max: and how many may be, as far as others need no memory
  * @trim_gain: blocks by which the mapped ones are more than at their fewest since the
  *	device last asked for discards (blocks)
  * @trim_copied: blocks GC copied since then
@@ -507,6 +507,17 @@ int lz_prepare_options(struct lz *lz, const struct lz_options *o, char *why, siz
 /* lz_set_options - live change to what was prepared for; max_open is left as it was. */
 void lz_set_options(struct lz *lz, const struct lz_options *o);
 void lz_get_options(struct lz *lz, struct lz_options *o);
+
+/*
+ * lz_cache_count - map leaves in RAM that could be dropped, but for those that
+ * lz_cache_shrink() asked for already; 0 while it is stopped. Once loaded, any context.
+ */
+u32 lz_cache_count(struct lz *lz);
+/*
+ * lz_cache_shrink - memory is wanted: have the machine look at the @n leaves that it has not
+ * looked at for longest, and drop those not used since. Once loaded, any context; takes no lock.
+ */
+void lz_cache_shrink(struct lz *lz, u32 n);
 
 /* lz_request_gc - clean @zones zones worth it, however much is free already. */
 void lz_request_gc(struct lz *lz, u32 zones);

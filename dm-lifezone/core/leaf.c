@@ -13,6 +13,10 @@
  * had one read is given some time to look at it, or those who want different leaves, more
  * than there is room for, could take them from each other for ever. So there may be more for
  * a moment: what came in that time.
+ *
+ * Others may want memory, too. Who asks for it, in whatever context, only says how many leaves are
+ * to be looked at, and the machine does so in its next round: those that were used since it last
+ * did stay, the others go. The cap is as it was, so they are read again when they are needed.
  */
 #include "lz.h"
 
@@ -56,35 +60,87 @@ void lz_leaf_drop(struct lz *lz, struct lz_cached *c)
 		lz->leaf_spare = c;
 }
 
+/* What came after this is left to who had it read, until they have looked at it. */
+static u64 hold_after(struct lz *lz)
+{
+	u64 now = lz->ops->now(lz->ctx);
+
+	/* Nobody but the machine wants any. */
+	if (lz->loading || READ_ONCE(lz->stopping))
+		return now;
+	return now - min_t(u64, now, LZ_LEAF_HOLD_MS * 1000000ull);
+}
+
+/*
+ * Looks at the first leaf. It is dropped, unless somebody is at it or about to be, or has been
+ * since the last look and it has a second @chance: then it is put behind all others.
+ */
+static bool look(struct lz *lz, u64 hold, bool chance)
+{
+	struct lz_cached *c = list_first_entry(&lz->lru, struct lz_cached, lru);
+	bool wanted = c->referenced && chance;
+
+	c->seen |= c->referenced;
+	if (!wanted && !c->busy && c->state != LZ_LEAF_LOADING && (c->seen || c->came <= hold)) {
+		lz_leaf_drop(lz, c);
+		return true;
+	}
+	c->referenced = 0;
+	list_move_tail(&c->lru, &lz->lru);
+	return false;
+}
+
 #define DROP_TRIES	4096u	/* leaves looked at */
 
 /*
- * Drops one that nobody uses, nor is about to: what came of late is left to who had it read.
- * Others wait for the machine meanwhile, so where the first have all been looked at, of the
- * next the first goes.
+ * Drops one. Others wait for the machine meanwhile, so where the first have all been looked
+ * at, of the next the first goes.
  */
 static bool drop_one(struct lz *lz)
 {
-	u64 by = lz->ops->now(lz->ctx);
 	u32 tries = min(2 * lz->nr_cached, DROP_TRIES), second = tries / 2;
+	u64 hold = hold_after(lz);
 
-	/* Nobody but the machine wants any. */
-	if (!lz->loading && !READ_ONCE(lz->stopping))
-		by -= min_t(u64, by, LZ_LEAF_HOLD_MS * 1000000ull);
 	while (tries--) {
-		struct lz_cached *c = list_first_entry(&lz->lru, struct lz_cached, lru);
-		bool wanted = c->referenced && tries >= second;
-
-		c->seen |= c->referenced;
-		if (!wanted && !c->busy && c->state != LZ_LEAF_LOADING &&
-		    (c->seen || c->came <= by)) {
-			lz_leaf_drop(lz, c);
+		if (look(lz, hold, tries >= second))
 			return true;
-		}
-		c->referenced = 0;
-		list_move_tail(&c->lru, &lz->lru);
 	}
 	return false;
+}
+
+u32 lz_cache_count(struct lz *lz)
+{
+	u32 cached = READ_ONCE(lz->nr_cached), keep = LZ_LEAVES_LEAST + atomic_read(&lz->shrink);
+
+	/* There is no machine that would drop any. */
+	if (READ_ONCE(lz->stopping))
+		return 0;
+	return cached > keep ? cached - keep : 0;
+}
+
+void lz_cache_shrink(struct lz *lz, u32 n)
+{
+	atomic_add(n, &lz->shrink);
+	lz_kick(lz);
+}
+
+#define SHRINK_LOOKS	256u	/* at a time: others wait for the machine */
+
+/* Looks at as many leaves as others asked for, at each twice at most. */
+static void shrink(struct lz *lz)
+{
+	u32 n = min_t(u32, atomic_xchg(&lz->shrink, 0), 2 * lz->nr_cached), i;
+	u64 hold = hold_after(lz);
+
+	for (i = 0; i < min(n, SHRINK_LOOKS); i++) {
+		if (lz->nr_cached <= LZ_LEAVES_LEAST)
+			return;
+		look(lz, hold, true);
+	}
+	if (i < n) {
+		atomic_add(n - i, &lz->shrink);
+		lz->progress = true;
+	}
 }
 
 static struct lz_cached *take_spare(struct lz *lz)
@@ -264,12 +320,14 @@ void lz_leaf_wait(struct lz *lz, u64 leaf, struct lz_waiter *w)
 	lz_kick(lz);
 }
 
-/* lz_leaf_step - answer those who wait for leaves. */
+/* lz_leaf_step - drop leaves where memory is wanted, answer those who wait for leaves. */
 void lz_leaf_step(struct lz *lz)
 {
 	struct list_head todo;
 	unsigned long flags;
 
+	if (atomic_read(&lz->shrink))
+		shrink(lz);
 	INIT_LIST_HEAD(&todo);
 	spin_lock_irqsave(&lz->list_lock, flags);
 	list_splice_tail_init(&lz->load_waiters, &todo);
@@ -313,7 +371,7 @@ int lz_leaf_init(struct lz *lz)
 	/* All of it, if that does not take more than a quarter of the memory there is. */
 	if (!room && n + 1 > lz_ram_blocks() / 4)
 		room = lz_ram_blocks() / 4;
-	lz->max_cached = min_t(u64, 1u << 31, room ? max_t(u64, room, 2 * LZ_MERGE_WINDOW) : n + 1);
+	lz->max_cached = min_t(u64, 1u << 31, room ? max_t(u64, room, LZ_LEAVES_LEAST) : n + 1);
 	return 0;
 }
 

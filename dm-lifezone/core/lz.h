@@ -55,6 +55,7 @@
 #endif
 static_assert(LZ_LOG_BLOCKS + 1 <= LZ_CMD_BLOCKS, "the longest, and a link");
 #define LZ_NR_SHARDS		(1u << LZ_SHARD_SHIFT)
+#define LZ_LEAVES_LEAST		(2 * LZ_MERGE_WINDOW) /* in RAM, however few others leave us */
 /* Blocks that share a shard: a run of these is mapped under one lock. */
 #define LZ_SHARD_RUN_SHIFT	5
 #define LZ_SHARD_RUN		(1u << LZ_SHARD_RUN_SHIFT)
@@ -707,8 +708,9 @@ struct lz {
 	spinlock_t leaf_lock[LZ_NR_LEAF_LOCKS];	/* leaf[] and what it points to */
 	struct list_head lru;
 	struct lz_cached *leaf_spare;	/* where there is no memory for another */
-	u32 nr_cached;
+	u32 nr_cached;			/* read by others, too */
 	u32 max_cached;
+	atomic_t shrink;		/* leaves others want looked at */
 
 	/* machine */
 	struct lz_stream stream[2];

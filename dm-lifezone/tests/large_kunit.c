@@ -369,6 +369,150 @@ static void large_all_wanted(struct kunit *test)
 	KUNIT_EXPECT_GE(test, spared, r->lz->max_cached - 4096);
 }
 
+/* All leaves in memory, nobody uses any. Returns how many. */
+static u32 all_cached(struct ram *r)
+{
+	struct lz_cached *c;
+
+	rewrite(r, 1);
+	KUNIT_ASSERT_EQ(r->test, ram_checkpoint(r), 0);
+	KUNIT_ASSERT_EQ(r->test, (u64)r->lz->nr_cached, r->lz->map.n[0]);
+	KUNIT_ASSERT_GT(r->test, r->lz->nr_cached, LZ_LEAVES_LEAST + 100);
+	ram_elapse(r, 2 * LZ_LEAF_HOLD_MS);
+	list_for_each_entry(c, &r->lz->lru, lru)
+		c->referenced = 0;
+	return r->lz->nr_cached;
+}
+
+/* Others want so many leaves looked at: how many are left? */
+static u32 shrunk(struct ram *r, u32 n)
+{
+	lz_cache_shrink(r->lz, n);
+	ram_pump(r);
+	KUNIT_EXPECT_EQ(r->test, atomic_read(&r->lz->shrink), 0);
+	return r->lz->nr_cached;
+}
+
+static struct lz_cached *first_leaf(struct ram *r)
+{
+	return list_first_entry(&r->lz->lru, struct lz_cached, lru);
+}
+
+/* Where others want memory the machine drops leaves: as many as they ask for, and not all. */
+static void large_shrink(struct kunit *test)
+{
+	struct ram *r = large(test, 1400, 128, 120);
+	u32 n = all_cached(r), most = n - LZ_LEAVES_LEAST, i;
+	u64 first = first_leaf(r)->idx;
+
+	KUNIT_EXPECT_EQ(test, lz_cache_count(r->lz), most);
+	lz_cache_shrink(r->lz, 10);
+	KUNIT_EXPECT_EQ(test, r->lz->nr_cached, n);
+	KUNIT_EXPECT_EQ(test, lz_cache_count(r->lz), most - 10);
+	lz_cache_shrink(r->lz, most - 10);
+	KUNIT_EXPECT_EQ(test, lz_cache_count(r->lz), 0u);
+	lz_cache_shrink(r->lz, 20 - most);
+	ram_pump(r);
+	KUNIT_EXPECT_EQ(test, r->lz->nr_cached, n - 20);
+	KUNIT_EXPECT_EQ(test, lz_cache_count(r->lz), most - 20);
+	KUNIT_EXPECT_NULL(test, r->lz->leaf[first]);
+	/* However many. */
+	KUNIT_EXPECT_EQ(test, shrunk(r, ~0u), LZ_LEAVES_LEAST);
+	KUNIT_EXPECT_EQ(test, lz_cache_count(r->lz), 0u);
+	KUNIT_EXPECT_EQ(test, shrunk(r, 1), LZ_LEAVES_LEAST);
+	for (i = 0; i < n; i++)
+		KUNIT_ASSERT_EQ(test, ram_read(r, i * LZ_NODE_ENTRIES),
+				r->version[i * LZ_NODE_ENTRIES]);
+	KUNIT_EXPECT_EQ(test, r->lz->nr_cached, n);
+	/* A device at rest has no machine. */
+	KUNIT_EXPECT_EQ(test, lz_stop(r->lz), 0);
+	KUNIT_EXPECT_EQ(test, lz_cache_count(r->lz), 0u);
+	lz_cache_shrink(r->lz, 2 * n);
+	lz_start(r->lz);
+	ram_pump(r);
+	KUNIT_EXPECT_EQ(test, r->lz->nr_cached, LZ_LEAVES_LEAST);
+	ram_survive(r);
+}
+
+/* What was used since is looked at, but stays; so does what somebody is at. */
+static void large_shrink_spares(struct kunit *test)
+{
+	struct waiting x = { .w.fn = waiting_end };
+	struct ram *r = large(test, 1400, 128, 120);
+	u32 n = all_cached(r), i;
+	struct lz_cached *c;
+	u64 idx;
+
+	idx = first_leaf(r)->idx;
+	KUNIT_EXPECT_EQ(test, ram_read(r, idx * LZ_NODE_ENTRIES),
+			r->version[idx * LZ_NODE_ENTRIES]);
+	KUNIT_EXPECT_EQ(test, shrunk(r, 10), n - 9);
+	KUNIT_EXPECT_NOT_NULL(test, r->lz->leaf[idx]);
+	/* All are used, and once more; then no more. */
+	for (i = 0; i < 2; i++) {
+		list_for_each_entry(c, &r->lz->lru, lru)
+			c->referenced = 1;
+		KUNIT_EXPECT_EQ(test, shrunk(r, n - 9), n - 9);
+	}
+	KUNIT_EXPECT_EQ(test, shrunk(r, 1), n - 10);
+	/* The checkpoint has it. */
+	c = first_leaf(r);
+	c->busy = true;
+	KUNIT_EXPECT_EQ(test, shrunk(r, 1), n - 10);
+	c->busy = false;
+	/* It is being read, and then there for who waits for it. */
+	idx = first_leaf(r)->idx;
+	KUNIT_ASSERT_EQ(test, shrunk(r, 1), n - 11);
+	r->slow = ram_reads_meta;
+	lz_leaf_wait(r->lz, idx, &x.w);
+	ram_pump(r);
+	c = r->lz->leaf[idx];
+	for (i = 0; i < 3; i++) {
+		list_del_init(&c->lru);
+		list_add(&c->lru, &r->lz->lru);
+		KUNIT_EXPECT_EQ(test, shrunk(r, 1), n - 10 - i / 2);
+		if (!i)
+			ram_release(r, 0);
+		KUNIT_EXPECT_EQ(test, x.called, i > 0);
+		if (i)
+			ram_elapse(r, LZ_LEAF_HOLD_MS);
+	}
+	r->slow = NULL;
+	ram_survive(r);
+}
+
+static bool of_map(struct ram *r, const struct lz_cmd *c)
+{
+	return c->meta && c->op != LZ_OP_FLUSH;
+}
+
+/* And they want it all the time while a checkpoint reads leaves, changes them and writes them. */
+static void large_shrink_merge(struct kunit *test)
+{
+	struct ram *r = large(test, 1400, 128, 120);
+	struct waiting ckpt = { .w.fn = waiting_end };
+	u32 n = all_cached(r), least = n, most = 0, seed = 3;
+
+	rewrite(r, 1);
+	r->slow = of_map;
+	lz_request_checkpoint(r->lz, &ckpt.w);
+	ram_pump(r);
+	while (r->nr_held) {
+		lz_cache_shrink(r->lz, 1 + ram_random(&seed, n));
+		r->now += 20000000;
+		ram_release(r, 0);
+		ram_pump(r);
+		least = min(least, r->lz->nr_cached);
+		most = max(most, r->nr_held);
+	}
+	KUNIT_EXPECT_TRUE(test, ckpt.called);
+	KUNIT_EXPECT_EQ(test, ckpt.err, 0);
+	KUNIT_EXPECT_GT(test, most, 1u);
+	KUNIT_EXPECT_LT(test, least, n / 2);
+	KUNIT_EXPECT_EQ(test, shrunk(r, ~0u), LZ_LEAVES_LEAST);
+	ram_survive(r);
+}
+
 /* Records that fill the journal's buffer to the last it takes, and none of zones: it still ends. */
 static void large_commit_ends(struct kunit *test)
 {
@@ -507,6 +651,9 @@ static struct kunit_case large_cases[] = {
 	KUNIT_CASE_SLOW(large_replayed_once),
 	KUNIT_CASE_SLOW(large_many_readers),
 	KUNIT_CASE_SLOW(large_all_wanted),
+	KUNIT_CASE_SLOW(large_shrink),
+	KUNIT_CASE_SLOW(large_shrink_spares),
+	KUNIT_CASE_SLOW(large_shrink_merge),
 	KUNIT_CASE_SLOW(large_commit_ends),
 	KUNIT_CASE_SLOW(large_discards_meanwhile),
 	KUNIT_CASE_SLOW(large_gc_reads_ahead),
