@@ -19,10 +19,17 @@
  * is loaded or stopped ("sync") lz_run() is left to core, which waits for the
  * drive by ops->wait; a kick or timer then finds @sync set under the lock and
  * does nothing.
+ *
+ * Memory that others need: a shrinker has the machine give leaves of the map back. It is
+ * called by whoever allocates, the machine and users' writes to us among them, so it only
+ * says how many and kicks. It is there as long as the target is, as a resume or suspend must
+ * not wait for the lock of all shrinkers, under which others allocate; before recovery and
+ * while the machine is stopped there is nothing to be had.
  */
 #include <linux/delay.h>
 #include <linux/highmem.h>
 #include <linux/sched/mm.h>
+#include <linux/shrinker.h>
 
 #include "shell.h"
 
@@ -301,6 +308,28 @@ void lz_carry_quiesce(struct lz_target *lt)
 		fsleep(100);
 }
 
+static unsigned long lz_shrink_count(struct shrinker *s, struct shrink_control *sc)
+{
+	struct lz_target *lt = s->private_data;
+
+	return lz_target_loaded(lt) ? lz_cache_count(lt->lz) : 0;
+}
+
+/* Tells what was asked for, as others do whose caches shrink later: nobody but statistics cares. */
+static unsigned long lz_shrink_scan(struct shrinker *s, struct shrink_control *sc)
+{
+	struct lz_target *lt = s->private_data;
+
+	/*
+	 * The machine drops a leaf itself where it gets no memory for another, and would go round
+	 * and round if it kicked itself each time. Debugfs asks without a count.
+	 */
+	if (current_work() == &lt->machine || !lz_target_loaded(lt))
+		return SHRINK_STOP;
+	lz_cache_shrink(lt->lz, sc->nr_to_scan);
+	return sc->nr_to_scan;
+}
+
 /**
  * lz_carry_init - prepare to carry out commands
  * @lt: target
@@ -309,8 +338,6 @@ void lz_carry_quiesce(struct lz_target *lt)
  */
 int lz_carry_init(struct lz_target *lt)
 {
-	int r;
-
 	mutex_init(&lt->machine_lock);
 	lt->sync = true;
 	atomic_set(&lt->carrying, 0);
@@ -318,17 +345,27 @@ int lz_carry_init(struct lz_target *lt)
 	init_waitqueue_head(&lt->wait);
 	INIT_WORK(&lt->machine, lz_machine_work);
 	timer_setup(&lt->machine_timer, lz_machine_timer, 0);
-	r = bioset_init(&lt->core_bios, LZ_CORE_BIOS, offsetof(struct lz_carry, bio),
-			BIOSET_NEED_BVECS);
-	if (r)
-		return r;
+	if (bioset_init(&lt->core_bios, LZ_CORE_BIOS, offsetof(struct lz_carry, bio),
+			BIOSET_NEED_BVECS))
+		return -ENOMEM;
 	lt->machine_wq = alloc_workqueue("lifezone_machine",
 					 WQ_MEM_RECLAIM | WQ_HIGHPRI | WQ_UNBOUND, 1);
-	if (!lt->machine_wq) {
-		bioset_exit(&lt->core_bios);
-		return -ENOMEM;
-	}
+	if (!lt->machine_wq)
+		goto no_wq;
+	lt->shrinker = shrinker_alloc(0, "dm-lifezone:%s", lz_target_name(lt));
+	if (!lt->shrinker)
+		goto no_shrinker;
+	lt->shrinker->count_objects = lz_shrink_count;
+	lt->shrinker->scan_objects = lz_shrink_scan;
+	lt->shrinker->private_data = lt;
+	shrinker_register(lt->shrinker);
 	return 0;
+
+no_shrinker:
+	destroy_workqueue(lt->machine_wq);
+no_wq:
+	bioset_exit(&lt->core_bios);
+	return -ENOMEM;
 }
 
 /**
@@ -337,6 +374,7 @@ int lz_carry_init(struct lz_target *lt)
  */
 void lz_carry_exit(struct lz_target *lt)
 {
+	shrinker_free(lt->shrinker);
 	timer_shutdown_sync(&lt->machine_timer);
 	lz_carry_quiesce(lt);
 	destroy_workqueue(lt->machine_wq);

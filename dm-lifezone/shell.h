@@ -82,6 +82,7 @@ enum lz_event_bit {
  * @machine_timer: queues @machine at the time lz_run() is wanted
  * @machine_lock: held over lz_run() by @machine; guards @sync
  * @sync: it does not run, core is being loaded or stopped by who holds @life
+ * @shrinker: has it give memory back
  * @core_bios: bios of core's commands
  * @carrying: commands that are being carried out
  * @ended: a command has ended since ops->wait was last called
@@ -138,6 +139,7 @@ struct lz_target {
 	struct timer_list machine_timer;
 	struct mutex machine_lock;	/* lz_run() of the machine, sync */
 	bool sync;
+	struct shrinker *shrinker;
 	struct bio_set core_bios;
 	atomic_t carrying;
 	atomic_t ended;

@@ -673,7 +673,7 @@ static int lz_ctr(struct dm_target *ti, unsigned int argc, char **argv)
 	}
 	r = lz_carry_init(lt);
 	if (r) {
-		ti->error = "Cannot allocate bios and work queue of the machine";
+		ti->error = "Cannot allocate bios, work queue and shrinker of the machine";
 		goto no_carry;
 	}
 	r = lz_io_init(lt);
