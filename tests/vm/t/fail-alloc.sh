@@ -27,12 +27,12 @@ for n in $(seq 2000); do
 		failed=$((failed + 1)) well=0
 		equal "$(dmsetup ls)" "No devices found" "devices left behind"
 	fi
-	# There are no more.
-	[ $well -lt 8 ] || break
+	# There are no more; some in a row are for debugfs to show a shrinker, and may fail.
+	[ $well -lt 24 ] || break
 done
 note "$failed loads failed"
 [ $failed -ge 10 ] || fail "only $failed loads failed: nothing is shown"
-[ $well -ge 8 ] || fail "a load has still not come through"
+[ $well -ge 24 ] || fail "a load has still not come through"
 lz_check "$DEV"
 
 note "one in ten while it is used"
