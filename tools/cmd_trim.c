@@ -299,13 +299,21 @@ static bool is_there(struct watched *w)
 	return !strcmp(uuid, w->uuid);
 }
 
+/* Who has a file system on it discard would wait. */
+static bool is_suspended(const struct watched *w)
+{
+	u64 v;
+
+	return block_u64(w->id.dev, "dm/suspended", &v) && v;
+}
+
 static void look_at(struct trim_args *a, struct watched *w)
 {
 	u64 asked;
 
 	if (!w->gone)
 		w->gone = !is_there(w);
-	if (w->gone || !attr_u64(w, "trims_wanted", &asked) || asked == w->seen)
+	if (w->gone || is_suspended(w) || !attr_u64(w, "trims_wanted", &asked) || asked == w->seen)
 		return;
 	w->seen = asked;
 	trim_device(a, w);

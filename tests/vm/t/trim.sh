@@ -124,7 +124,17 @@ for discards in '' ' 1 allow_discards'; do
 done
 must dmsetup remove --retry above
 
-# A watch ends when the device does.
+# It lets a suspended device be,
+must mount $top "$MNT"
+must dmsetup suspend lz0
+watch lz0
+wait_for 20 grep -q do_select "/proc/$watcher/stack" || fail "no wait: $(cat "$W/watch")"
+must dmsetup resume lz0
+wait_for 30 grep -q "$MNT" "$W/watch" || fail "not trimmed after a resume: $(cat "$W/watch")"
+unwatch
+must umount "$MNT"
+
+# and ends when the device does.
 watch "$dev"
 sleep 1
 kill -0 "$watcher" || fail "the watch is gone: $(cat "$W/watch")"
