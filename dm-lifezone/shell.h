@@ -11,12 +11,13 @@
  *
  * Locks of the shell, outer first; core's own locks are inside all of them:
  *
+ *	lz_folders_lock		folders come and go (sysfs.c); no resume but a disk's first
  *	lz_target.life		load, stop, and messages that wait
  *	  lz_hibernate_lock	how many are active (hibernate.c)
  *	  lz_tokens_lock	who writes which device (target.c)
  *	  lz_target.machine_lock  one lz_run() of the machine's work at a time, and @sync
  *	lz_target.wait_lock	lists of bios that wait (any context)
- *	lz_target.opt_lock	options
+ *	lz_target.opt_lock	options, and whether they may change
  *	lz_target.event_lock	events that the worker has yet to tell
  *
  * status and sysfs take only opt_lock, so they answer during suspend, recovery
@@ -98,9 +99,9 @@ enum lz_event_bit {
  * @read_only: read-only table: never write to the drive
  * @loaded: recovery is done; set once, by smp_store_release(); it holds hibernation off from then
  *	on
- * @running: loaded and not stopped (@life)
+ * @running: loaded and not stopped (@life and @opt_lock)
  * @drained: @users has gone to zero
- * @opt_lock: guards @options
+ * @opt_lock: guards @options, which change only while @running
  * @options: as given and as changed since
  * @given: bit n: option n was in the table line
  * @event_lock: guards @events, @aside and @trim_gain
@@ -109,7 +110,7 @@ enum lz_event_bit {
  * @trim_told: jiffies when udev was last told, or 0 (@event_work)
  * @aside: zone last set aside
  * @event_work: tells user space of them
- * @sysfs: the folder in sysfs, between .resume and .postsuspend
+ * @sysfs: the folder of its disk in sysfs
  */
 struct lz_target {
 	/* read by every bio */
@@ -160,7 +161,7 @@ struct lz_target {
 	struct completion drained;
 
 	/* options and reporting */
-	spinlock_t opt_lock;		/* options */
+	spinlock_t opt_lock;		/* options, running */
 	struct lz_options options;
 	unsigned long given;
 	spinlock_t event_lock;		/* events, trim_gain, aside */
@@ -240,8 +241,9 @@ void lz_target_event(struct lz_target *lt, enum lz_event ev, u64 arg);
 int lz_format_amplification(struct lz *lz, char *buf, size_t size);
 
 /* sysfs.c */
-struct lz_sysfs *lz_sysfs_add(struct lz_target *lt);
-void lz_sysfs_remove(struct lz_sysfs *sysfs);
+struct lz_sysfs *lz_sysfs_get(struct lz_target *lt);
+void lz_sysfs_switch(struct lz_target *lt);
+void lz_sysfs_put(struct lz_target *lt);
 
 /* trace.c */
 void lz_trace_emit(void *ctx, const struct lz_trace *t);

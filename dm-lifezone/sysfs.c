@@ -3,26 +3,40 @@
  * /sys/block/dm-N/lifezone: one value a file, a folder a lifetime class.
  * Documentation/ABI/testing/sysfs-block-dm-lifezone describes each.
  *
- * The folder is added in .resume and removed in .postsuspend, so that of two
- * instances alive during a reload only the one in use shows. Removing it waits
- * for handlers that run; they take no lock that is held across suspend, only
- * short spinlocks. The folder's memory goes when the last reference does, which
- * removal waits for as well: nothing is left behind for a module unload to trip
- * over.
+ * The folder is the disk's and stays for as long as any of its tables is ours, suspended or not:
+ * who looks something up in sysfs, or opens a file there, may wait for memory, and memory for
+ * what is to be written to a device that is suspended. So a suspend and a resume must not wait
+ * for them, as adding and removing a folder does. It is added by the first .ctr, or, as dm adds the
+ * disk itself only after that, by the first resume of a disk that nobody can have written to yet;
+ * and removed by the last .dtr.
+ *
+ * It shows the instance that was last resumed. Handlers look at that under SRCU, for which .dtr
+ * alone waits.
  */
+#include <linux/srcu.h>
 #include <linux/sysfs.h>
 
 #include "shell.h"
 
 /**
- * struct lz_sysfs - the folder
- * @kobj: below dm's disk
- * @lt: whose
- * @released: nobody has it any more
+ * struct lz_sysfs - the folder of a disk
+ * @kobj: below @disk
+ * @disk: dm's
+ * @list: on lz_folders
+ * @refs: instances in tables of the disk
+ * @tried: it has been added, or cannot be
+ * @lt: the instance last resumed, or NULL
+ * @srcu: who looks at @lt
+ * @released: nobody has @kobj any more
  */
 struct lz_sysfs {
 	struct kobject kobj;
-	struct lz_target *lt;
+	struct device *disk;
+	struct list_head list;
+	refcount_t refs;
+	bool tried;
+	struct lz_target __rcu *lt;
+	struct srcu_struct srcu;
 	struct completion released;
 };
 
@@ -450,21 +464,38 @@ static const struct attribute_group *lz_groups[] = {
 
 /* --- the folder -------------------------------------------------------------------------- */
 
+/* Held while a folder is added or removed, which waits for lookups in sysfs. */
+static DEFINE_MUTEX(lz_folders_lock);
+static LIST_HEAD(lz_folders);
+
 static ssize_t lz_sysfs_show(struct kobject *kobj, struct attribute *attr, char *buf)
 {
 	const struct lz_attr *a = container_of_const(attr, struct lz_attr, attr);
+	struct lz_sysfs *s = container_of(kobj, struct lz_sysfs, kobj);
+	int idx = srcu_read_lock(&s->srcu);
+	struct lz_target *lt = srcu_dereference(s->lt, &s->srcu);
+	ssize_t r = lt ? a->show(lt, a, buf) : -ENODEV;
 
-	return a->show(container_of(kobj, struct lz_sysfs, kobj)->lt, a, buf);
+	srcu_read_unlock(&s->srcu, idx);
+	return r;
 }
 
 static ssize_t lz_sysfs_store(struct kobject *kobj, struct attribute *attr, const char *buf,
 			      size_t count)
 {
 	const struct lz_attr *a = container_of_const(attr, struct lz_attr, attr);
+	struct lz_sysfs *s = container_of(kobj, struct lz_sysfs, kobj);
+	struct lz_target *lt;
+	ssize_t r;
+	int idx;
 
 	if (!a->store)
 		return -EACCES;
-	return a->store(container_of(kobj, struct lz_sysfs, kobj)->lt, a, buf, count);
+	idx = srcu_read_lock(&s->srcu);
+	lt = srcu_dereference(s->lt, &s->srcu);
+	r = lt ? a->store(lt, a, buf, count) : -ENODEV;
+	srcu_read_unlock(&s->srcu, idx);
+	return r;
 }
 
 static void lz_sysfs_release(struct kobject *kobj)
@@ -483,52 +514,100 @@ static const struct kobj_type lz_sysfs_type = {
 	.release	= lz_sysfs_release,
 };
 
-/* Waits for whoever still has the folder, too. */
-static void lz_sysfs_put(struct lz_sysfs *s)
+static struct lz_sysfs *lz_sysfs_new(struct device *disk)
 {
-	kobject_put(&s->kobj);
-	wait_for_completion(&s->released);
-	kfree(s);
+	struct lz_sysfs *s = kzalloc(sizeof(*s), GFP_KERNEL);
+
+	if (!s)
+		return NULL;
+	if (init_srcu_struct(&s->srcu)) {
+		kfree(s);
+		return NULL;
+	}
+	s->disk = disk;
+	refcount_set(&s->refs, 1);
+	init_completion(&s->released);
+	kobject_init(&s->kobj, &lz_sysfs_type);
+	list_add(&s->list, &lz_folders);
+	return s;
+}
+
+/* Once, as later the disk may be suspended. Without a folder the device does as well. */
+static void lz_sysfs_add(struct lz_sysfs *s)
+{
+	int r;
+
+	if (s->tried)
+		return;
+	r = kobject_add(&s->kobj, &s->disk->kobj, "lifezone");
+	if (r)
+		DMWARN("%s: cannot add the sysfs folder: %pe", dev_name(s->disk), ERR_PTR(r));
+	WRITE_ONCE(s->tried, true);
 }
 
 /**
- * lz_sysfs_add - show a loaded target in sysfs
- * @lt: target
+ * lz_sysfs_get - the folder of a target's disk
+ * @lt: target that is being constructed
  *
- * Return: the folder, or NULL: it is not there, which is logged and no reason
- * to do without the device.
+ * Return: the folder, or NULL: no memory.
  */
-struct lz_sysfs *lz_sysfs_add(struct lz_target *lt)
+struct lz_sysfs *lz_sysfs_get(struct lz_target *lt)
 {
-	struct gendisk *disk = dm_disk(dm_table_get_md(lt->ti->table));
+	struct device *disk = disk_to_dev(dm_disk(dm_table_get_md(lt->ti->table)));
 	struct lz_sysfs *s;
-	int r;
 
-	s = kzalloc(sizeof(*s), GFP_KERNEL);
-	if (!s) {
-		DMWARN("%s: no memory for the sysfs folder", lz_target_name(lt));
-		return NULL;
-	}
-	s->lt = lt;
-	init_completion(&s->released);
-	r = kobject_init_and_add(&s->kobj, &lz_sysfs_type, &disk_to_dev(disk)->kobj, "lifezone");
-	if (r) {
-		DMWARN("%s: cannot add the sysfs folder: %pe", lz_target_name(lt), ERR_PTR(r));
-		/* What was not added must not be deleted. */
-		lz_sysfs_put(s);
-		return NULL;
-	}
+	mutex_lock(&lz_folders_lock);
+	list_for_each_entry(s, &lz_folders, list)
+		if (s->disk == disk) {
+			refcount_inc(&s->refs);
+			goto found;
+		}
+	s = lz_sysfs_new(disk);
+found:
+	if (s && device_is_registered(disk))
+		lz_sysfs_add(s);
+	mutex_unlock(&lz_folders_lock);
 	return s;
 }
 
 /**
- * lz_sysfs_remove - undo lz_sysfs_add()
- * @s: the folder
- *
- * Waits for handlers that run.
+ * lz_sysfs_switch - have the folder show a target
+ * @lt: target that is being resumed
  */
-void lz_sysfs_remove(struct lz_sysfs *s)
+void lz_sysfs_switch(struct lz_target *lt)
 {
-	kobject_del(&s->kobj);
-	lz_sysfs_put(s);
+	struct lz_sysfs *s = lt->sysfs;
+
+	rcu_assign_pointer(s->lt, lt);
+	/* Its first resume: nobody waits for what is written to it. */
+	if (!READ_ONCE(s->tried)) {
+		mutex_lock(&lz_folders_lock);
+		lz_sysfs_add(s);
+		mutex_unlock(&lz_folders_lock);
+	}
+}
+
+/**
+ * lz_sysfs_put - undo lz_sysfs_get()
+ * @lt: target that is being destroyed
+ *
+ * Waits for handlers that look at it, and, if it is the last, for whoever still has the folder:
+ * nothing is left behind for a module unload to trip over.
+ */
+void lz_sysfs_put(struct lz_target *lt)
+{
+	struct lz_sysfs *s = lt->sysfs;
+
+	/* Another one may be resumed this moment. */
+	cmpxchg(&s->lt, RCU_INITIALIZER(lt), NULL);
+	synchronize_srcu(&s->srcu);
+	if (!refcount_dec_and_mutex_lock(&s->refs, &lz_folders_lock))
+		return;
+	list_del(&s->list);
+	/* Before the next one is added. */
+	kobject_put(&s->kobj);
+	wait_for_completion(&s->released);
+	mutex_unlock(&lz_folders_lock);
+	cleanup_srcu_struct(&s->srcu);
+	kfree(s);
 }

@@ -247,7 +247,7 @@ static struct lz_options lz_options_now(struct lz_target *lt)
  * @why: on error one line for the user
  * @why_size: its size
  *
- * Return: 0, -EINVAL or -ENOMEM.
+ * Return: 0, -EINVAL, -ENOMEM or -EBUSY: it is suspended.
  */
 int lz_target_set_option(struct lz_target *lt, const char *key, const char *value,
 			 char *why, size_t why_size)
@@ -256,7 +256,7 @@ int lz_target_set_option(struct lz_target *lt, const char *key, const char *valu
 	unsigned int noio;
 	int r;
 
-	/* A suspend waits for messages and for sysfs, and memory may wait for its end. */
+	/* A suspend waits for messages, and memory may wait for its end. */
 	noio = memalloc_noio_save();
 	r = lz_option_set(&o, key, value, true, why, why_size);
 	if (!r)
@@ -265,10 +265,15 @@ int lz_target_set_option(struct lz_target *lt, const char *key, const char *valu
 	if (r)
 		return r;
 	spin_lock(&lt->opt_lock);
-	/* Again, as another may have been set while memory was waited for. */
-	r = lz_option_set(&lt->options, key, value, true, why, why_size);
-	if (!r)
-		lz_set_options(lt->lz, &lt->options);
+	if (lt->running) {
+		/* Again, as another may have been set while memory was waited for. */
+		r = lz_option_set(&lt->options, key, value, true, why, why_size);
+		if (!r)
+			lz_set_options(lt->lz, &lt->options);
+	} else {
+		scnprintf(why, why_size, "%s=%s: the device is suspended", key, value);
+		r = -EBUSY;
+	}
 	spin_unlock(&lt->opt_lock);
 	return r;
 }
@@ -703,6 +708,12 @@ static int lz_ctr(struct dm_target *ti, unsigned int argc, char **argv)
 			"Drive does not suit the device";
 		goto no_memory;
 	}
+	lt->sysfs = lz_sysfs_get(lt);
+	if (!lt->sysfs) {
+		ti->error = "Cannot allocate the sysfs folder";
+		r = -ENOMEM;
+		goto no_memory;
+	}
 
 	ti->private = lt;
 	ti->num_flush_bios = 1;
@@ -741,6 +752,7 @@ static void lz_dtr(struct dm_target *ti)
 	/* dm suspends before it destroys. */
 	if (WARN_ON_ONCE(lt->running))
 		lz_postsuspend(ti);
+	lz_sysfs_put(lt);
 	lz_io_exit(lt);
 	lz_carry_exit(lt);
 	cancel_work_sync(&lt->event_work);
@@ -753,6 +765,14 @@ static void lz_dtr(struct dm_target *ti)
 	dm_put_device(ti, lt->dev);
 	mutex_destroy(&lt->life);
 	kfree(lt);
+}
+
+/* Options change only while it is: not beneath a stop. */
+static void lz_set_running(struct lz_target *lt, bool running)
+{
+	spin_lock(&lt->opt_lock);
+	lt->running = running;
+	spin_unlock(&lt->opt_lock);
 }
 
 static int lz_preresume(struct dm_target *ti)
@@ -803,7 +823,7 @@ static int lz_preresume(struct dm_target *ti)
 	}
 	reinit_completion(&lt->drained);
 	percpu_ref_reinit(&lt->users);
-	lt->running = true;
+	lz_set_running(lt, true);
 	lz_carry_go(lt);
 release:
 	if (r && !lt->loaded)
@@ -816,11 +836,9 @@ out:
 
 static void lz_resume(struct dm_target *ti)
 {
-	struct lz_target *lt = ti->private;
 	unsigned int noio = memalloc_noio_save();
 
-	if (!lt->sysfs)
-		lt->sysfs = lz_sysfs_add(lt);
+	lz_sysfs_switch(ti->private);
 	memalloc_noio_restore(noio);
 }
 
@@ -837,13 +855,10 @@ static void lz_postsuspend(struct dm_target *ti)
 	unsigned int noio = memalloc_noio_save();
 	int r;
 
-	if (lt->sysfs)
-		lz_sysfs_remove(lt->sysfs);
-	lt->sysfs = NULL;
-
 	mutex_lock(&lt->life);
 	if (!lt->running)
 		goto out;
+	lz_set_running(lt, false);
 	percpu_ref_kill(&lt->users);
 	wait_for_completion(&lt->drained);
 
@@ -856,7 +871,6 @@ static void lz_postsuspend(struct dm_target *ti)
 		      lz_target_name(lt), ERR_PTR(r));
 	lz_carry_quiesce(lt);
 	lz_token_release(lt);
-	lt->running = false;
 out:
 	mutex_unlock(&lt->life);
 	memalloc_noio_restore(noio);

@@ -212,7 +212,7 @@ static bool trim_one(struct trim_args *a, const struct watched *w, const struct 
 	}
 	/* Only then is what was discarded no more counted as mapped. */
 	started_message(w->id.name, "checkpoint");
-	/* They are not told while it is suspended. */
+	/* They cannot be read once it is gone. */
 	known = attr_u64(w, "mapped_blocks", &after) &&
 		attr_u64(w, "discarded_blocks", &more) && known;
 	o = json_object_new_object();
@@ -291,7 +291,7 @@ static bool is_there(struct watched *w)
 
 	if (!block_text(w->id.dev, "dm/uuid", uuid, sizeof(uuid)) || strcmp(uuid, w->id.uuid))
 		return false;
-	/* What dmsetup made need not have one. This one is not told while it is suspended. */
+	/* What dmsetup made need not have one. This one is told once a table has been live. */
 	if (!block_text(w->id.dev, "lifezone/uuid", uuid, sizeof(uuid)))
 		return true;
 	if (!*w->uuid)

@@ -147,7 +147,8 @@ note "one at a time"
 refused 'in use by another mapped device' dmsetup create t1 --table "0 $n lifezone $DEV"
 must dmsetup suspend t0
 refused 'device is suspended' dmsetup message t0 0 commit
-[ ! -e "$d" ] || fail "sysfs folder of a suspended device"
+equal "$(cat "$d/policy")" "$(lz_status t0 policy)" "sysfs policy while suspended"
+refused 'device is suspended' tee "$d/policy" <<<zenfs
 must dmsetup create t1 --table "0 $n lifezone $DEV"
 must lz_remove t1
 refused 'another mapped device has used' dmsetup resume t0

@@ -271,20 +271,71 @@ must python3 "$W/store.py" "$(lz_dir a)" "$(lz_dir b)"
 all a
 all b
 
-note "gone"
+note "one folder, as long as a table is lifezone's"
 d=$(lz_dir a)
-# Kept open, a file of a removed device answers with an error.
-exec 8<"$d/commits"
+table=$(dmsetup table a)
+# there WHEN: the folder, of which a file was opened at "begun"
+begun() { exec 8<"$d/commit_ms"; node=$(stat -c %i "$d"); }
+there() {
+	equal "$(stat -c %i "$d")" "$node" "the folder $1"
+	equal "$(cat /dev/fd/8)" "$(lz_status a commit_ms)" "an open file $1"
+	all a
+}
+# gone WHEN: no folder, and what was open answers with an error
+gone() {
+	[ ! -e "$d" ] || fail "there $1"
+	cat <&8 2>/dev/null && fail "read $1"
+	exec 8<&-
+}
+# nothing WHEN: the folder, and no instance that it could show
+nothing() {
+	cat "$d/commits" 2>"$W/err" && fail "read $1"
+	grep -q 'No such device' "$W/err" || fail "$1: $(cat "$W/err")"
+}
+begun
 must dmsetup suspend a
-[ ! -e "$d" ] || fail "there while suspended"
+there "while suspended"
+(echo 77 >"$d/commit_ms") 2>"$W/err" && fail "stored while suspended"
+grep -q 'busy' "$W/err" || fail "$(cat "$W/err")"
+there "after a store while suspended"
 must dmsetup resume a
-all a
-exec 9<"$d/commits"
+there "after a resume"
+must dmsetup load a --table "${table% *} 88"
+must dmsetup clear a
+there "after a table was cleared"
+must dmsetup load a --table "${table% *} 99"
+there "with a table loaded"
+must dmsetup resume a
+equal "$(lz_sysfs a commit_ms)" 99 "commit_ms after a reload"
+there "after a reload"
+echo 66 >"$d/commit_ms" || fail "no store after a reload"
+equal "$(lz_status a commit_ms)" 66 "commit_ms after a store"
+must dmsetup suspend a
+must dmsetup load a --table "$table"
+must dmsetup resume a
+there "after a reload while suspended"
+must dmsetup load a --table "0 $(blockdev --getsz /dev/mapper/a) zero"
+there "with another target's table loaded"
+must dmsetup resume a
+gone "after another target took over"
+must dmsetup load a --table "$table"
+nothing "before the first resume"
+must dmsetup resume a
+begun
+there "after another target gave way"
+# One that may not be resumed has nothing to show.
+must dmsetup create c --notable
+must dmsetup load c --table "$table"
+must dmsetup load c --table "$table"
+d=/sys/dev/block/$(dmsetup info -c --noheadings --separator : -o major,minor c)/lifezone
+nothing "before any resume"
+mustnt dmsetup resume c 2>/dev/null
+nothing "after a resume that failed"
+must lz_remove c
+[ ! -e "$d" ] || fail "there after another removal"
+d=$(lz_dir a)
 must lz_remove a
-[ ! -e "$d" ] || fail "there after removal"
-cat <&8 2>/dev/null && fail "read after a suspend"
-cat <&9 2>/dev/null && fail "read after removal"
-exec 8<&- 9<&-
+gone "after removal"
 all b
 must lz_remove b
 lz_check "$DEV"
