@@ -303,7 +303,6 @@ static int reset_some(struct drive *d, u32 zone, u32 n)
 
 	if (err)
 		return err;
-	d->dirty = true;
 	for (i = zone; i < zone + n; i++) {
 		d->z[i].wp = 0;
 		d->z[i].cond = LZ_COND_EMPTY;
@@ -474,7 +473,7 @@ int cmd_format(int argc, char **argv)
 		goto out;
 	if (!a.force && holds_data(d, held, &old))
 		goto out;
-	if (!reset_all(&a, d))
+	if (!drive_begin(d) || !reset_all(&a, d))
 		goto out;
 	if (a.force && d->nr_conv && !wipe_conventional(d))
 		goto out;

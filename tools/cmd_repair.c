@@ -209,8 +209,11 @@ static int examine(struct drive *d, struct repair_args *a)
 
 static int write_it(struct drive *d, struct repair_args *a, const struct rebuild_report *r)
 {
-	int err = rebuild_write(d->lz, d->z, r);
+	int err;
 
+	if (!drive_begin(d))
+		return EXIT_OPERATION;
+	err = rebuild_write(d->lz, d->z, r);
 	if (!err && fsync(d->fd))
 		err = -errno;
 	if (err) {

@@ -34,7 +34,7 @@ static int do_read(struct drive *d, u64 addr, u32 nblocks, void *buf)
 	    d->z[addr / d->g.zone_blocks].cond == LZ_COND_OFFLINE)
 		return -EIO;
 	/* Some drives have nothing to read where nothing was written, and say so by an error. */
-	if (d->kind == &drive_blk && d->z[addr / d->g.zone_blocks].cond == LZ_COND_EMPTY) {
+	if (d->z[addr / d->g.zone_blocks].cond == LZ_COND_EMPTY) {
 		memset(buf, 0, left);
 		return 0;
 	}
@@ -59,18 +59,25 @@ static int do_read(struct drive *d, u64 addr, u32 nblocks, void *buf)
 	return 0;
 }
 
+static int flush(const struct drive *d)
+{
+	return fdatasync(d->fd) || (d->list && fdatasync(fileno(d->list))) ? -errno : 0;
+}
+
 static int do_write(struct drive *d, u64 addr, u32 nblocks, const void *buf, u8 flags)
 {
 	size_t left = (size_t)nblocks << LZ_BLOCK_SHIFT;
 	u32 zone = addr / d->g.zone_blocks, off = addr % d->g.zone_blocks;
 	const char *p = buf;
 	off_t pos = byte_of(d, addr);
+	int err;
 
 	if (zone >= d->g.nr_zones || off != d->z[zone].wp || off + nblocks > d->g.zone_cap ||
 	    lz_zone_dead(&d->z[zone]))
 		return -EIO;
-	if ((flags & LZ_CMD_PREFLUSH) && fdatasync(d->fd))
-		return -errno;
+	err = flags & LZ_CMD_PREFLUSH ? flush(d) : 0;
+	if (err)
+		return err;
 	while (left) {
 		struct iovec iov = { (void *)p, left };
 		ssize_t n = pwritev2(d->fd, &iov, 1, pos,
@@ -86,8 +93,8 @@ static int do_write(struct drive *d, u64 addr, u32 nblocks, const void *buf, u8 
 	}
 	d->z[zone].wp = off + nblocks;
 	d->z[zone].cond = off + nblocks == d->g.zone_cap ? LZ_COND_FULL : LZ_COND_OPEN;
-	d->dirty = true;
-	return 0;
+	err = d->kind->wrote ? d->kind->wrote(d, zone) : 0;
+	return !err && d->list && (flags & LZ_CMD_FUA) ? flush(d) : err;
 }
 
 static int do_zone_op(struct drive *d, enum lz_op op, u64 addr)
@@ -103,7 +110,6 @@ static int do_zone_op(struct drive *d, enum lz_op op, u64 addr)
 	d->z[zone].wp = op == LZ_OP_RESET ? 0 : d->g.zone_cap;
 	d->z[zone].cond = op == LZ_OP_RESET ? LZ_COND_EMPTY : LZ_COND_FULL;
 	d->z[zone].torn = false;
-	d->dirty = true;
 	return 0;
 }
 
@@ -128,7 +134,7 @@ static int do_cmd(struct drive *d, struct lz_cmd *cmd)
 	case LZ_OP_FINISH:
 		return do_zone_op(d, cmd->op, cmd->addr);
 	case LZ_OP_FLUSH:
-		return fdatasync(d->fd) ? -errno : 0;
+		return flush(d);
 	}
 	return -EINVAL;
 }
@@ -228,6 +234,11 @@ fail:
 	free(d->z);
 	free(d);
 	return NULL;
+}
+
+bool drive_begin(struct drive *d)
+{
+	return !d->kind->begin || d->kind->begin(d);
 }
 
 bool drive_close(struct drive *d)

@@ -5,7 +5,9 @@
  * A file has no write pointers. Those of an image the tool itself writes are
  * kept beside it in IMAGE.zones: a line with the geometry, then a line for each
  * zone that is not empty: its number, write pointer, condition, and 1 where the
- * write pointer is within a block. A copy of a drive comes without; then --zone-size
+ * write pointer is within a block. While the image changes each change adds a line,
+ * so that a tool that is killed leaves a list that is true: the last line of a zone
+ * counts. A copy of a drive comes without; then --zone-size
  * must be given and write pointers are worked out from the contents: a metadata
  * zone (its first block says so) ends after its last block that is not blank,
  * all zeros or all ones, which no metadata block is; a data zone may well end
@@ -90,6 +92,11 @@ out:
 	return ret;
 }
 
+static void print_zone(FILE *f, u32 zone, const struct lz_zone_report *z)
+{
+	fprintf(f, "%u %u %u%s\n", zone, z->wp, z->cond, z->torn ? " 1" : "");
+}
+
 /* The list there is stays until another is whole: without one the image is of no use. */
 static bool write_sidecar(const struct drive *d)
 {
@@ -113,8 +120,7 @@ static bool write_sidecar(const struct drive *d)
 		d->g.zone_blocks, d->g.zone_cap, d->g.max_open);
 	for (i = 0; i < d->g.nr_zones; i++)
 		if (d->z[i].cond != LZ_COND_EMPTY)
-			fprintf(f, "%u %u %u%s\n", i, d->z[i].wp, d->z[i].cond,
-				d->z[i].torn ? " 1" : "");
+			print_zone(f, i, &d->z[i]);
 	ok = !fflush(f) && !fsync(fileno(f));
 	if (fclose(f))
 		ok = false;
@@ -130,6 +136,16 @@ out:
 	free(real);
 	free(path);
 	return ok;
+}
+
+/* @nr zones from @zone on are as @z now, or about to be. */
+static int add_to_list(struct drive *d, u32 zone, u32 nr, const struct lz_zone_report *z)
+{
+	u32 i;
+
+	for (i = 0; i < nr; i++)
+		print_zone(d->list, zone + i, z);
+	return fflush(d->list) ? -errno : 0;
 }
 
 static bool is_metadata(const void *block)
@@ -154,10 +170,11 @@ static bool guess_zone(struct drive *d, u32 zone, char *buf)
 	u32 off, i, n, used = 0;
 	bool meta = false;
 
-	d->z[zone].cond = LZ_COND_EMPTY;
 	/* ENXIO: only a hole from here on. A file system without holes: look at it all. */
 	if ((pos < 0 && errno == ENXIO) || pos >= end)
 		return true;
+	/* Until it is known: what is empty is not read. */
+	d->z[zone].cond = LZ_COND_FULL;
 	for (off = 0; off < d->g.zone_cap; off += n) {
 		n = min(d->g.zone_cap - off, IMG_CHUNK);
 		if (!drive_read(d, (u64)zone * d->g.zone_blocks + off, n, buf))
@@ -170,8 +187,10 @@ static bool guess_zone(struct drive *d, u32 zone, char *buf)
 		if (used && !meta)
 			break;
 	}
-	if (!used)
+	if (!used) {
+		d->z[zone].cond = LZ_COND_EMPTY;
 		return true;
+	}
 	d->z[zone].wp = meta ? used : d->g.zone_cap;
 	d->z[zone].cond = d->z[zone].wp == d->g.zone_cap ? LZ_COND_FULL : LZ_COND_OPEN;
 	return true;
@@ -254,24 +273,52 @@ static bool img_open(struct drive *d, unsigned int flags, const struct drive_ima
 	return true;
 }
 
+static bool img_begin(struct drive *d)
+{
+	char *path = write_sidecar(d) ? sidecar_path(d) : NULL;
+
+	d->list = path ? fopen(path, "ae") : NULL;
+	if (path && !d->list)
+		complain(path, "%s", strerror(errno));
+	free(path);
+	return d->list;
+}
+
 static int img_zone_op(struct drive *d, enum lz_op op, u32 zone, u32 nr)
 {
 	off_t size = (off_t)d->g.zone_blocks * LZ_BLOCK_SIZE;
+	struct lz_zone_report z = { .cond = LZ_COND_EMPTY };
+	int err;
 
-	if (op != LZ_OP_RESET)
-		return 0;
+	if (op == LZ_OP_FINISH)
+		z = (struct lz_zone_report){ .wp = d->g.zone_cap, .cond = LZ_COND_FULL };
+	/* What is empty is not read, so what it holds still is nothing. */
+	err = add_to_list(d, zone, nr, &z);
+	if (err || op == LZ_OP_FINISH)
+		return err;
 	return fallocate(d->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, zone * size,
 			 nr * size) ? -errno : 0;
 }
 
+static int img_wrote(struct drive *d, u32 zone)
+{
+	return add_to_list(d, zone, 1, &d->z[zone]);
+}
+
+/* Without what has been overtaken. */
 static bool img_close(struct drive *d)
 {
-	return !d->dirty || write_sidecar(d);
+	if (!d->list)
+		return true;
+	fclose(d->list);
+	return write_sidecar(d);
 }
 
 const struct drive_kind drive_img = {
 	.open		= img_open,
+	.begin		= img_begin,
 	.zone_op	= img_zone_op,
+	.wrote		= img_wrote,
 	.close		= img_close,
 };
 

@@ -118,12 +118,16 @@ struct drive;
 /**
  * struct drive_kind - what differs between a block device and an image file
  * @open: open d->path, fill in d->fd, d->g, d->base, d->z; false: it has said why
+ * @begin: it is about to be changed; false: it has said why it cannot be. NULL: it can
  * @zone_op: LZ_OP_RESET or LZ_OP_FINISH on @nr zones from @zone; 0 or -errno
+ * @wrote: @zone has been written to, d->z says how far; 0 or -errno. NULL: the drive knows
  * @close: last words; false: it has said what could not be kept
  */
 struct drive_kind {
 	bool (*open)(struct drive *d, unsigned int flags, const struct drive_image *img);
+	bool (*begin)(struct drive *d);
 	int (*zone_op)(struct drive *d, enum lz_op op, u32 zone, u32 nr);
+	int (*wrote)(struct drive *d, u32 zone);
 	bool (*close)(struct drive *d);
 };
 
@@ -142,7 +146,7 @@ extern const struct drive_kind drive_blk, drive_img;
  * @z: a report for each zone, kept up to date by what we do
  * @lz: core's device, once there is one
  * @said: what core said first of what was wrong; it has been printed
- * @dirty: image: write pointers changed
+ * @list: image: its list of zones, to which changes are added, once begun
  */
 struct drive {
 	const char *path;
@@ -156,7 +160,7 @@ struct drive {
 	struct lz_zone_report *z;
 	struct lz *lz;
 	char said[256];
-	bool dirty;
+	FILE *list;
 };
 
 extern const struct lz_ops drive_ops;
@@ -165,6 +169,8 @@ extern const struct lz_ops drive_ops;
 struct drive *drive_open(const char *path, unsigned int flags, const struct drive_image *img);
 /* False: what was written may not all be there, and it has said why. */
 bool drive_close(struct drive *d);
+/* Before anything is written. False: it has said why nothing can be. */
+bool drive_begin(struct drive *d);
 bool drive_read(struct drive *d, u64 addr, u32 nblocks, void *buf);
 static inline u64 drive_blocks(const struct drive *d)
 {

@@ -2,8 +2,9 @@
 /*
  * Preloaded into the tool: what an image file does not do of itself.
  *
- * From the LIFEZONE_CUT'th write to an image on nothing reaches it any more, as after a
- * power cut. Without that, nothing is cut. Flushes cost nothing either way.
+ * From the LIFEZONE_CUT'th write to an image on nothing reaches it any more, as if the drive
+ * were gone; in place of the LIFEZONE_KILL'th the tool is killed. Without either, nothing is
+ * cut. Flushes cost nothing anyway.
  *
  * LIFEZONE_UNREADABLE names blocks, with spaces between, that cannot be read until they are
  * written again or their zone is reset. Whole blocks are read into whole blocks, as
@@ -13,6 +14,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <sys/uio.h>
@@ -60,12 +62,14 @@ static int meets_unreadable(off_t pos, off_t len, int mend)
 static int cut(void)
 {
 	static long left = -2;
-	const char *s = getenv("LIFEZONE_CUT");
+	const char *s = getenv("LIFEZONE_CUT"), *kill = getenv("LIFEZONE_KILL");
 
 	if (left == -2)
-		left = s ? strtol(s, NULL, 10) : -1;
+		left = s || kill ? strtol(s ? s : kill, NULL, 10) : -1;
 	if (left > 0)
 		left--;
+	if (!left && kill)
+		raise(SIGKILL);
 	errno = EIO;
 	return !left;
 }
