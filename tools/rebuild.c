@@ -94,13 +94,18 @@ static void take_numbers(struct rebuild *b)
 static void choose_root_zone(struct rebuild *b)
 {
 	u32 zone = b->s.nr_root ? lz_addr_zone(b->lz, b->s.root[0].addr) : !b->s.super[0];
+	u32 begun = scan_begun(&b->s);
 	u8 supers = scan_supers(b->lz);
 	bool late = false;
 	u32 i;
 
 	/* A zone with the only superblock is not to be reset. */
-	if (!b->s.super[zone] && b->s.super[zone ^ 1])
+	if (begun != LZ_NONE)
+		zone = begun ^ 1;
+	else if (!b->s.super[zone] && b->s.super[zone ^ 1])
 		zone ^= 1;
+	b->r->begun = begun;
+	b->r->root = b->s.nr_root ? b->s.root[0].addr : 0;
 	b->lz->root_zone = zone;
 	b->lz->root_off = b->s.rep[zone].cond == LZ_COND_OPEN ? b->s.rep[zone].wp :
 		b->lz->g.zone_cap;

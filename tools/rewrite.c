@@ -42,17 +42,21 @@ static void place_rebuilt(struct lz *lz, const struct lz_zone_report *rep)
 	}
 }
 
-/* If too few zones are empty: those that hold nothing of the old metadata or its data. */
-static int make_room(struct lz *lz, struct lz_load *l)
+/*
+ * If too few zones are empty: those that hold nothing of the old metadata or its data. @roll:
+ * there is one more to set the root aside in; without it nobody is to be refused.
+ */
+static int make_room(struct lz *lz, struct lz_load *l, bool *roll)
 {
 	u32 want = log_zones(lz), i;
 
-	for (i = 2; i < lz->g.nr_zones && lz->nr_free < want; i++) {
+	for (i = 2; i < lz->g.nr_zones && lz->nr_free < want + *roll; i++) {
 		struct lz_zone *z = &lz->zone[i];
 
 		if (z->state == LZ_ZS_FREE && !z->listed && !z->live && !z->suspect)
 			lz_load_reset(lz, l, i);
 	}
+	*roll &= lz->nr_free > want;
 	if (lz->nr_free >= want)
 		return 0;
 	lz_say(lz, 'e', "no room beside the old metadata: %u zones are empty, %u are needed",
@@ -106,34 +110,116 @@ static int close_some(struct lz *lz, struct lz_load *l, u32 want)
 	return -ENOSPC;
 }
 
+/*
+ * A root zone is reset only when the root that it is to begin with is somewhere else, in the first
+ * blocks of a zone that recovery has no use for: the roots in it are needed until then, and the
+ * one in the other zone may be older. That one is full, by which a cut in between is known.
+ */
+static int begin_root_zone(struct lz *lz, struct lz_load *l, u64 root, u32 zone)
+{
+	u32 supers = lz_super_copies(lz), n = min(supers + LZ_ROOT_COPIES, lz->append_max), i;
+	u8 *buf = lz_alloc_blocks(LZ_SUPER_COPIES + LZ_ROOT_COPIES);
+	u64 addr = lz_zone_addr(lz, zone, 0);
+	struct lz_cmd reset = { .op = LZ_OP_RESET, .addr = addr };
+	struct lz_cmd write = {
+		.op = LZ_OP_WRITE, .addr = addr, .nblocks = n, .buf = buf,
+		.flags = LZ_CMD_PREFLUSH | LZ_CMD_FUA, .meta = true,
+	};
+	struct lz_root *r = (void *)buf;
+	struct lz_want w = { .uuid = lz->si.uuid, .type = LZ_BT_ROOT };
+	int err = r ? lz_read_sync(lz, root, 1, r) : -ENOMEM;
+
+	if (!err) {
+		w.epoch = le64_to_cpu(r->h.epoch);
+		w.seq = le64_to_cpu(r->h.seq);
+		for (i = n; i-- > supers; ) {
+			w.addr = addr + i;
+			memmove(buf + (size_t)i * LZ_BLOCK_SIZE, r, LZ_BLOCK_SIZE);
+			lz_seal(buf + (size_t)i * LZ_BLOCK_SIZE, &w, 0);
+		}
+		for (i = 0; i < supers; i++)
+			lz_super_encode(&lz->si, (void *)(buf + (size_t)i * LZ_BLOCK_SIZE),
+					addr + i, w.epoch, w.seq);
+		lz_load_finish(lz, l, zone ^ 1);
+		err = lz_cmd_sync(lz, &reset);
+	}
+	if (!err)
+		err = lz_cmd_sync(lz, &write);
+	lz_free_blocks(buf);
+	return err;
+}
+
+/* Who waits for the one checkpoint there is to be. */
+struct last {
+	struct lz_waiter w;
+	struct lz *lz;
+	int err;
+};
+
+/* Neither GC nor another checkpoint is to follow: where its root is it must not roll. */
+static void last_done(struct lz_waiter *w, int err)
+{
+	struct last *last = container_of(w, struct last, w);
+
+	last->err = err;
+	last->lz->mode = LZ_MODE_RO;
+}
+
+/* A new checkpoint, in log zones of its own; the newest root is its root then. */
+static int write_checkpoint(struct lz *lz, struct lz_load *l, bool roll)
+{
+	struct last last = { .w.fn = last_done, .lz = lz, .err = -EIO };
+	u32 zone = lz->root_zone, aside = 0, i;
+	int err;
+
+	if (roll)
+		lz->root_off = lz->g.zone_cap;
+	/* The log's, and the one for the root. */
+	i = (lz->js == lz->ns ? 1 : 2) + roll;
+	place_rebuilt(lz, l->rep);
+	err = make_room(lz, l, &roll);
+	if (!err)
+		err = close_some(lz, l, i);
+	if (err)
+		return err;
+	for (i = 0; i < lz->g.nr_zones; i++)
+		lz->zone[i].live = 0;
+	lz->epoch += LZ_REPAIR_EPOCHS;
+	lz->ckpt.clean = true;
+	if (roll) {
+		aside = lz_zone_nr(lz, lz_zone_take_free(lz, true));
+		lz->root_zone = aside;
+		lz->root_off = 0;
+	}
+	err = lz_open_journal(lz);
+	if (err)
+		return err;
+	lz_request_checkpoint(lz, &last.w);
+	err = lz_first_checkpoint(lz);
+	if (lz->mode == LZ_MODE_RO)
+		err = last.err;
+	if (err || !roll)
+		return err;
+	l->rep[aside].cond = LZ_COND_OPEN;
+	lz_load_finish(lz, l, aside);
+	return begin_root_zone(lz, l, lz_zone_addr(lz, aside, lz->root_off - 1), zone ^ 1);
+}
+
 int rebuild_write(struct lz *lz, struct lz_zone_report *rep, const struct rebuild_report *r)
 {
 	struct lz_cmd wipe = {
 		.op = LZ_OP_RESET, .addr = lz_zone_addr(lz, lz->root_zone, 0),
 	};
 	struct lz_load l = { .rep = rep };
-	u32 other = lz->root_zone ^ 1, want, i;
+	bool roll = r->roll || rep[lz->root_zone].torn || lz->root_off == lz->g.zone_cap;
 	int err = lz_flush_sync(lz);
 
-	if (r->roll || rep[lz->root_zone].torn)
-		lz->root_off = lz->g.zone_cap;
-	/* The log's, and a root zone if one is begun. */
-	want = lz->js == lz->ns ? 1 : 2;
-	want += lz->root_off == lz->g.zone_cap && rep[other].cond != LZ_COND_OPEN;
 	lz->loading = true;
-	place_rebuilt(lz, rep);
-	if (!err)
-		err = make_room(lz, &l);
-	if (!err)
-		err = close_some(lz, &l, want);
-	for (i = 0; i < lz->g.nr_zones; i++)
-		lz->zone[i].live = 0;
-	lz->epoch += LZ_REPAIR_EPOCHS;
-	lz->ckpt.clean = true;
-	if (!err)
-		err = lz_open_journal(lz);
-	if (!err)
-		err = lz_first_checkpoint(lz);
+	/* The rest was done before it was cut short. */
+	if (!err && r->begun != LZ_NONE)
+		err = begin_root_zone(lz, &l, r->root, r->begun);
+	else if (!err)
+		err = write_checkpoint(lz, &l, roll);
 	if (!err && r->wipe)
 		err = lz_cmd_sync(lz, &wipe);
 	lz->loading = false;

@@ -358,12 +358,61 @@ static int scan_roots(struct scan *s, u32 zone)
 	return err;
 }
 
+static bool has_root(const struct scan *s, u32 zone)
+{
+	u32 i;
+
+	for (i = 0; i < s->nr_copy; i++)
+		if (lz_addr_zone(s->lz, s->copy[i].addr) == zone)
+			return true;
+	return false;
+}
+
+/* Where a root zone has no root and the other is full it may be about to be begun. */
+static u32 without_root(const struct scan *s)
+{
+	u32 zone;
+
+	for (zone = 0; zone < 2; zone++)
+		if (!has_root(s, zone) && s->super[zone ^ 1] &&
+		    scan_have(s, zone ^ 1) == s->lz->g.zone_cap)
+			return zone;
+	return LZ_NONE;
+}
+
+/* If by a repair, the newest root is at the front of some other zone: see rewrite.c. */
+static int find_aside(struct scan *s)
+{
+	struct lz_want w = { .uuid = s->lz->si.uuid, .type = LZ_BT_ROOT };
+	u32 zone, off;
+	int err = 0;
+
+	if (without_root(s) == LZ_NONE)
+		return 0;
+	for (zone = 2; zone < s->lz->si.nr_zones; zone++)
+		for (off = 0; off < min(scan_have(s, zone), FRONT) && !err; off++) {
+			w.addr = lz_zone_addr(s->lz, zone, off);
+			if (!lz_read_sync(s->lz, w.addr, 1, s->buf) &&
+			    lz_valid(s->buf, &w, NULL, 0))
+				err = add_root(s, w.addr, (void *)s->buf);
+		}
+	return err;
+}
+
+u32 scan_begun(const struct scan *s)
+{
+	return s->nr_root && lz_addr_zone(s->lz, s->root[0].addr) >= 2 ? without_root(s) : LZ_NONE;
+}
+
 /* A zone is reset before it is begun again: what comes after older roots is older. */
 bool scan_root_lost(const struct scan *s)
 {
 	u32 zone = lz_addr_zone(s->lz, s->root[0].addr), i;
 	u64 last = 0;
 
+	/* Where the newest was is gone. */
+	if (zone >= 2)
+		return true;
 	for (i = 0; i < s->nr_copy; i++)
 		if (lz_addr_zone(s->lz, s->copy[i].addr) != zone)
 			last = s->copy[i].seq;
@@ -493,6 +542,8 @@ int scan_drive(struct scan *s, struct lz *lz, const struct lz_zone_report *rep)
 	err = scan_roots(s, 0);
 	if (!err)
 		err = scan_roots(s, 1);
+	if (!err)
+		err = find_aside(s);
 	if (!err)
 		find_log(s);
 	do {
@@ -737,6 +788,11 @@ void scan_judge(const struct scan *s, struct lz_check_report *r,
 			      (unsigned long long)lz_zone_addr(lz, lz->root_zone, i),
 			      (unsigned long long)s->super_epoch[lz->root_zone][i],
 			      (unsigned long long)s->super_seq[lz->root_zone][i]);
+	if (scan_begun(s) != LZ_NONE)
+		found(r,
+		      "zone %u, offset %u: the root of checkpoint %llu, set aside by a repair that was cut short",
+		      lz_addr_zone(lz, s->root[0].addr), lz_addr_off(lz, s->root[0].addr),
+		      (unsigned long long)le64_to_cpu(s->root[0].r->h.seq));
 	if (s->shuffled && lz_addr_zone(lz, s->shuffled) == lz->root_zone)
 		found(r, "root zone %u, offset %u: a root older than one before it",
 		      lz_addr_zone(lz, s->shuffled), lz_addr_off(lz, s->shuffled));

@@ -131,6 +131,11 @@ bool scan_holds(const struct scan *s, u64 addr);
 bool scan_unread(const struct scan *s, u32 zone, u32 off);
 /* May there have been a later root than the newest, where blocks are damaged? */
 bool scan_root_lost(const struct scan *s);
+/*
+ * The root zone that a repair was cut short in beginning anew: the newest root is not there any
+ * more, but set aside. LZ_NONE: it is in a root zone, or there is none.
+ */
+u32 scan_begun(const struct scan *s);
 /* The block at @addr, or NULL. */
 const struct scan_block *scan_at(const struct scan *s, u64 addr);
 
@@ -200,6 +205,8 @@ struct rebuild_run {
  * @counted: blocks whose place follows from summaries and counts
  * @roll: the superblock, or roots, have to be written anew
  * @wipe: and then the zone they were in reset, as a root in it would count as newer
+ * @begun: as scan_begun() says: all there is to do is to begin that zone
+ * @root: the newest root
  */
 struct rebuild_report {
 	struct rebuild_run *lost;
@@ -216,6 +223,8 @@ struct rebuild_report {
 	u64 counted;
 	bool roll;
 	bool wipe;
+	u32 begun;
+	u64 root;
 };
 
 /*

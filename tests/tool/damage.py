@@ -14,6 +14,9 @@ damage.py table LIFEZONE IMAGES
 	each kind of damage there is, on an image of the folder that it can be done to. Check
 	must say what the table below says; then repair must leave a device that check
 	calls clean, in which every block holds what it may, or is named as lost.
+damage.py moved LIFEZONE IMAGES
+	the newest root in a zone without a superblock, the other root zone full, and power
+	cut at each write of the repair in turn: the next one loses nothing.
 damage.py random LIFEZONE IMAGES SEED N
 	the same N times with one to three damages drawn at random, and with a power cut
 	somewhere in the repair in one of four.
@@ -26,6 +29,7 @@ import json
 import os
 import random
 import re
+import signal
 import struct
 import subprocess
 import sys
@@ -532,15 +536,17 @@ def need(ok, what):
 PRELOAD = os.environ["LIFEZONE_PRELOAD"]
 
 
-def run(tool, *args, cut=None):
+def run(tool, *args, **cut):
+    """With CUT=N or KILL=N as preload.c has them."""
     env = dict(os.environ, LD_PRELOAD=PRELOAD, LIFEZONE_UNREADABLE=unreadable(args[1]),
-               **({"LIFEZONE_CUT": str(cut)} if cut is not None else {}))
+               **{"LIFEZONE_" + how: str(n) for how, n in cut.items()})
     try:
         p = subprocess.run([tool, *args], capture_output=True, text=True, errors="replace",
                            check=False, timeout=300, env=env, stdin=subprocess.DEVNULL)
     except subprocess.TimeoutExpired as e:
         raise Wrong(str(e)) from e
-    need(p.returncode >= 0 and "Sanitizer" not in p.stderr,
+    killed = "KILL" in cut and p.returncode == -signal.SIGKILL
+    need((p.returncode >= 0 or killed) and "Sanitizer" not in p.stderr,
          f"{' '.join(args)}: status {p.returncode}: {p.stderr[-600:]}")
     return p
 
@@ -613,7 +619,7 @@ def room(p):
         raise NoRoom
 
 
-def mend(tool, path, cut=None):
+def mend(tool, path, **cut):
     """Repairs it. Returns the report, or None if it was refused; NoRoom if it cannot be."""
     before = path + "-before"
     for end in ("", ".zones"):
@@ -628,14 +634,15 @@ def mend(tool, path, cut=None):
         q = run(tool, "repair", path, "--yes", "--json")
         need(q.returncode in (4, 8) and same(path, before), "refused, but not with --yes")
         return None
-    if cut is not None:
-        run(tool, "repair", path, "--yes", "--json", cut=cut)
+    if cut:
+        run(tool, "repair", path, "--yes", "--json", **cut)
         # It is repaired, or has been.
         again = run(tool, "repair", path, "--yes", "--json")
         room(again)
         need(again.returncode in (0, 1, 4) and again.stdout, f"after a cut: {again.stderr}")
         report = json.loads(again.stdout)
-        return report if report["repaired"] else plan
+        # Where but a root zone was left to be written the first has named all.
+        return report if report["lost_blocks"] + report["aged_blocks"] else plan
     p = run(tool, "repair", path, "--yes", "--json")
     room(p)
     need(p.returncode in (0, 1, 4), f"repair ended with {p.returncode}: {p.stderr}")
@@ -855,7 +862,8 @@ def at_random(tool, folder, seed, times):
             done = draw(Image(to), r)
             status, _ = said(tool, to)
             agrees(tool, to)
-            report = mend(tool, to, r.randrange(1, 40) if r.randrange(4) == 0 else None)
+            report = mend(tool, to, **{r.choice(("CUT", "KILL")): r.randrange(1, 40)}
+                          if r.randrange(4) == 0 else {})
             if report is None:
                 refused += 1
                 continue
@@ -880,6 +888,45 @@ def at_random(tool, folder, seed, times):
           f"{healthy} without errors, {refused} refused; {lost} blocks lost, "
           f"{aged} of uncertain age")
     return 0
+
+
+# --- cut at each write ------------------------------------------------------------------------
+
+def moved(tool, folder):
+    """The root zone that is to be begun anew is the one with the newest root."""
+    to = os.path.join(folder, "damaged")
+    spoilt = to + "-spoilt"
+    done = cuts = 0
+    for path in images(folder):
+        img = Untouched(path)
+        if not img.super[1:] or min(img.newest) % img.r.zone_blocks < 4 or \
+                img.used(img.r.root_zone ^ 1) < img.cap or not sound(tool, path):
+            continue
+        copy(path, spoilt)
+        img = Image(spoilt)
+        for addr in img.super:
+            zeros(img, addr, None)
+        done += 1
+        cut = code = 0
+        try:
+            while code != 1:
+                copy(spoilt, to)
+                cut += 1
+                p = run(tool, "repair", to, "--yes", "--json", KILL=cut)
+                room(p)
+                code = p.returncode
+                report = mend(tool, to) if code != 1 else json.loads(p.stdout)
+                lost, aged = verify(tool, to, allowed_tags(to + ".allowed"), report)
+                need(not lost + aged, f"lost {lost}, aged {aged} of {len(img.r.map)}")
+                clean(tool, to)
+        except NoRoom:
+            done -= 1
+        except Wrong as e:
+            print(f"FAIL {os.path.basename(path)}, cut at write {cut}: {e}")
+            return 1
+        cuts += cut
+    print(f"{done} drives, {cuts} cuts")
+    return not done
 
 
 # --- with little memory ------------------------------------------------------------------------
@@ -950,6 +997,8 @@ if __name__ == "__main__":
         sys.exit(links(*sys.argv[2:6]) > 0)
     if sys.argv[1:2] == ["table"]:
         sys.exit(table(*sys.argv[2:4]) > 0)
+    if sys.argv[1:2] == ["moved"]:
+        sys.exit(moved(*sys.argv[2:4]))
     if sys.argv[1:2] == ["random"]:
         sys.exit(at_random(sys.argv[2], sys.argv[3], sys.argv[4], int(sys.argv[5])))
     sys.exit(__doc__)
