@@ -327,6 +327,8 @@ static void take_zones(struct rebuild *b, u64 idx, const struct lz_znode *n, boo
 		const struct lz_zent *e = &n->e[i];
 
 		b->ent[first + i] = *e;
+		/* By which a record that it was set aside is told from one of an earlier life. */
+		z->state = e->state;
 		z->gen = le32_to_cpu(e->gen);
 		z->class = e->class;
 		z->flags = le16_to_cpu(e->flags);

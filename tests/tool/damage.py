@@ -324,6 +324,30 @@ def lost_flag(img, r):
     return field(64 + 32 * zone + 6, 2, lambda v: v | fmt.LOST)(img, a, r)
 
 
+def zone_aside(img, r):
+    """A zone was set aside since the checkpoint, and then a superblock was damaged."""
+    zone = next((z for z in img.data if img.r.table[z]["state"] in (fmt.OPEN, fmt.FULL) and
+                 img.r.table[z]["gen"] == img.r.zone[z]["gen"]), None)
+    if zone is None or not img.end or not img.super[1:]:
+        return False
+    b = bytearray(img.read(img.end[0]))
+    count = struct.unpack_from("<I", b, 28)[0]
+    # A full one ends otherwise.
+    if count + 1 >= 251:
+        return False
+    struct.pack_into("<I", b, 28, count + 1)
+    struct.pack_into("<QQ", b, 80 + 16 * count, zone | fmt.ZBAD << 60,
+                     img.r.zone[zone]["gen"] | 1 << 32)
+    img.write(img.end[0], mended(b))
+    return flip(img, img.super[0], r)
+
+
+def aside(path):
+    """Zones with data that are set aside."""
+    return {n for n, z in enumerate(fmt.Reader(fmt.Drive(path)).zone)
+            if z["valid"] and z["flags"] & fmt.CANNOT}
+
+
 # --- damage of zones ----------------------------------------------------------------------
 
 def data_zone(img, least=1):
@@ -446,6 +470,7 @@ def last(a):
 #   each	the same, and on each image that it can be done to
 #   none	there is nothing to repair: check said a note, or what the drive lost
 #   sure	the same, and none is of uncertain age
+#   aside	nothing is lost, and zones that were set aside stay so
 #   never	it refuses, and writes nothing
 TABLE = [
     ("superblock, the first", blocks("super", first_of_two), tuple(w for w in WAYS if w != "uuid"),
@@ -497,6 +522,8 @@ TABLE = [
      "map leaf [0-9]+: says it maps", "all"),
     ("count in the zone table", lambda w: valid_count, ("mended",),
      "zone [0-9]+: the zone table counts", "all"),
+    ("zone set aside, and a superblock", lambda w: zone_aside, ("mended",), "superblock at block",
+     "aside"),
     ("data zone, write pointer too low", lambda w: zone_short, ("zone",),
      "was it reset by someone else|past its write pointer|that the drive has lost", "told"),
     ("data zone, reset", lambda w: zone_cond(fmt.EMPTY), ("zone",),
@@ -718,13 +745,17 @@ def table(tool, folder, rows=None):
                     need(match, f"check says: {lines}")
                     found = "note" if not status else "found"
                     agrees(tool, to)
+                    was = aside(to) if outcome == "aside" else set()
                     report = mend(tool, to)
                     named = "refused"
                     if report:
                         lost, aged = verify(tool, to, allowed_tags(to + ".allowed"), report)
                         clean(tool, to)
                         named = f"lost {lost}, aged {aged} of {len(img.r.map)}"
-                        need(outcome != "all" or not lost + aged, f"repair: {named}")
+                        need(outcome not in ("all", "aside") or not lost + aged,
+                             f"repair: {named}")
+                        need(was <= aside(to) if was else outcome != "aside",
+                             f"zones {was} are not set aside any more")
                         need(outcome != "sure" or not aged, f"repair: {named}")
                         need(outcome != "none" or not report["repaired"], "something was repaired")
                     need(report or outcome in (None, "never"), "repair refused")
