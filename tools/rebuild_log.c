@@ -30,13 +30,9 @@ bool rebuild_node(struct rebuild *b, u16 type, u32 level, u64 idx, u64 addr, u64
 
 static void hurt(struct rebuild *b, const struct lz_root *r, u64 addr)
 {
-	u32 i;
-
-	if (r != b->base)
+	/* The same one is met again for the next leaf below it. */
+	if (r != b->base || (b->nr_hurt && b->hurt[b->nr_hurt - 1] == addr))
 		return;
-	for (i = 0; i < b->nr_hurt; i++)
-		if (b->hurt[i] == addr)
-			return;
 	b->hurt = lz_grow(b->hurt, &b->max_hurt, b->nr_hurt + 1, sizeof(*b->hurt));
 	if (!b->hurt) {
 		b->nr_hurt = 0;

@@ -76,18 +76,14 @@ static int from_older(struct rebuild *b, u8 *miss, struct lz_node *n)
  */
 static bool durable(const struct rebuild *b, u32 i)
 {
-	const struct scan_block *s = &b->s.b[i], *k;
+	const struct scan_block *s = &b->s.b[i];
 	u64 seq = b->base ? le64_to_cpu(b->base->h.seq) : 0;
 
 	if (s->seq <= seq || s->seq < b->s.node || b->gone)
 		return true;
 	if (b->base && s->seq == seq + 1 && s->epoch > le64_to_cpu(b->base->h.epoch))
 		return true;
-	for (k = s + 1; k < b->s.b + b->s.nr &&
-	     lz_addr_zone(b->lz, k->addr) == lz_addr_zone(b->lz, s->addr); k++)
-		if (k->type == LZ_BT_JOURNAL && !k->more && k->next == LZ_NONE)
-			return true;
-	return false;
+	return s->passed;
 }
 
 /* A checkpoint that was cut short has the number of the one that recovery made of it. */
@@ -276,17 +272,24 @@ int rebuild_read_map(struct rebuild *b)
 	return err;
 }
 
+static int cmp_addr(const void *a, const void *b)
+{
+	u64 x = *(const u64 *)a, y = *(const u64 *)b;
+
+	return x < y ? -1 : x > y;
+}
+
 /* Is there a block in the log that could be a newer version of anything? */
 static bool all_accounted(const struct rebuild *b)
 {
-	u32 i, k;
+	u32 i;
 
-	for (i = 0; i < b->s.nr_bad; i++) {
-		for (k = 0; k < b->nr_hurt && b->hurt[k] != b->s.bad[i]; k++)
-			;
-		if (k == b->nr_hurt)
+	if (b->nr_hurt)
+		sort(b->hurt, b->nr_hurt, sizeof(*b->hurt), cmp_addr, NULL);
+	for (i = 0; i < b->s.nr_bad; i++)
+		if (!b->nr_hurt || !bsearch(&b->s.bad[i], b->hurt, b->nr_hurt, sizeof(*b->hurt),
+					    cmp_addr))
 			return false;
-	}
 	return true;
 }
 
@@ -350,27 +353,28 @@ static void take_zones(struct rebuild *b, u64 idx, const struct lz_znode *n, boo
 int rebuild_read_zones(struct rebuild *b)
 {
 	struct lz_node *n = lz_alloc_blocks(1);
-	u64 i, seq;
+	u64 nr = b->lz->ztab.n[0], *seq = lz_zalloc_array(nr, sizeof(*seq)), i;
+	int err = n && seq ? 0 : -ENOMEM;
 	u32 k;
 
-	if (!n)
-		return -ENOMEM;
-	for (i = 0; i < b->lz->ztab.n[0]; i++) {
-		if (b->base && !b->broken &&
-		    rebuild_leaf(b, b->base, &b->lz->ztab, i, n) == GOT_LEAF) {
-			take_zones(b, i, (void *)n, true);
+	for (i = 0; i < nr && !err; i++) {
+		if (!b->base || b->broken ||
+		    rebuild_leaf(b, b->base, &b->lz->ztab, i, n) != GOT_LEAF)
 			continue;
-		}
-		for (k = 0, seq = 0; k < b->s.nr; k++) {
-			const struct scan_block *s = &b->s.b[k];
-
-			if (s->type != LZ_BT_ZNODE || s->level || s->index != i || s->seq < seq ||
-			    !rebuild_node(b, LZ_BT_ZNODE, 0, i, s->addr, b->s.epoch, ~0ull, n))
-				continue;
-			seq = s->seq;
-			take_zones(b, i, (void *)n, false);
-		}
+		take_zones(b, i, (void *)n, true);
+		seq[i] = ~0ull;
 	}
+	for (k = 0; k < b->s.nr && !err; k++) {
+		const struct scan_block *s = &b->s.b[k];
+
+		if (s->type != LZ_BT_ZNODE || s->level || s->index >= nr ||
+		    s->seq < seq[s->index] ||
+		    !rebuild_node(b, LZ_BT_ZNODE, 0, s->index, s->addr, b->s.epoch, ~0ull, n))
+			continue;
+		seq[s->index] = s->seq;
+		take_zones(b, s->index, (void *)n, false);
+	}
+	lz_free(seq);
 	lz_free_blocks(n);
-	return 0;
+	return err;
 }

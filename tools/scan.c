@@ -517,6 +517,10 @@ static int index_journal(struct scan *s)
 	s->journal = lz_zalloc_array(s->nr + 1, sizeof(*s->journal));
 	if (!s->journal)
 		return -ENOMEM;
+	for (i = s->nr; i-- > 1; )
+		s->b[i - 1].passed = lz_addr_zone(s->lz, s->b[i - 1].addr) ==
+			lz_addr_zone(s->lz, s->b[i].addr) &&
+			(s->b[i].passed || ends_commit(&s->b[i]));
 	for (i = 0; i < s->nr; i++) {
 		if (s->b[i].type == LZ_BT_JOURNAL)
 			s->journal[s->nr_journal++] = &s->b[i];

@@ -19,6 +19,7 @@
  * @type: enum lz_block_type
  * @level: nodes: height
  * @more: journal: more blocks of the commit follow
+ * @passed: the end of a commit stands behind it in its zone
  */
 struct scan_block {
 	u64 addr;
@@ -30,6 +31,7 @@ struct scan_block {
 	u16 type;
 	u8 level;
 	bool more;
+	bool passed;
 };
 
 /**
