@@ -41,13 +41,17 @@ static bool whole(const struct scan *s, const void *block, u64 addr)
 	struct lz_want w = {
 		.uuid = s->lz->si.uuid, .type = le16_to_cpu(h->type),
 		.level = le16_to_cpu(h->level), .addr = addr, .index = ~0ull,
-		.epoch_max = LZ_NUMBER_LATE,
 	};
 
 	if (w.type != LZ_BT_JOURNAL && w.type != LZ_BT_NODE && w.type != LZ_BT_ZNODE)
 		return false;
-	return w.level < LZ_MAX_LEVELS && le64_to_cpu(h->seq) <= LZ_NUMBER_LATE &&
-	       lz_valid(block, &w, NULL, 0);
+	return w.level < LZ_MAX_LEVELS && lz_valid(block, &w, NULL, 0);
+}
+
+/* No device gets to such numbers: it is whole, but belongs nowhere. */
+static bool is_late(const struct scan_block *b)
+{
+	return max(b->epoch, b->seq) > LZ_NUMBER_LATE;
 }
 
 static int cmp_addr(const void *a, const void *b)
@@ -78,6 +82,8 @@ static int add_block(struct scan *s, const void *block, u64 addr)
 		.index = le64_to_cpu(j->h.index), .type = le16_to_cpu(j->h.type),
 		.level = le16_to_cpu(j->h.level), .next = LZ_NONE,
 	};
+	if (is_late(b))
+		return 0;
 	s->epoch = max(s->epoch, b->epoch);
 	if (b->type != LZ_BT_JOURNAL) {
 		s->ckpt = max(s->ckpt, b->seq);
@@ -157,7 +163,7 @@ static int keep_rising(const struct scan *s, u32 first, bool journal, u8 *keep)
 		const struct scan_block *b = &s->b[first + i];
 		u32 lo = 0, hi = piles;
 
-		if (b->type == LZ_BT_JOURNAL ? !journal : journal)
+		if (is_late(b) || (b->type == LZ_BT_JOURNAL ? !journal : journal))
 			continue;
 		while (lo < hi) {
 			u32 mid = (lo + hi) / 2;
@@ -691,6 +697,20 @@ static __printf(2, 3) void found(struct lz_check_report *r, const char *fmt, ...
 		r->say(r->ctx, line);
 }
 
+/* By itself that is no damage, and all can be read. */
+static void judge_numbers(const struct scan *s, struct lz_check_report *r)
+{
+	const struct lz *lz = s->lz;
+	u64 most = max(max(lz->epoch, lz->ckpt.number), max(lz->commit.number, lz->jseq));
+
+	most = max_t(u64, most, atomic64_read(&lz->write_seq));
+	if (most < LZ_NUMBER_LATE)
+		return;
+	found(r, "metadata counts to %llu, which no device gets to: it can only be read",
+	      (unsigned long long)most);
+	r->unreadable++;
+}
+
 static void judge_order(const struct scan *s, struct lz_check_report *r)
 {
 	u32 i;
@@ -813,6 +833,7 @@ void scan_judge(const struct scan *s, struct lz_check_report *r,
 		      lz_addr_zone(lz, b->addr), lz_addr_off(lz, b->addr),
 		      (unsigned long long)b->seq, (unsigned long long)lz->ckpt.number);
 	judge_order(s, r);
+	judge_numbers(s, r);
 	for (i = 2; i < lz->g.nr_zones; i++) {
 		judge_summary(s, i, note, r->ctx);
 		if (s->rep[i].cond == LZ_COND_OFFLINE && atomic_read(&lz->zone[i].valid) > 0) {
