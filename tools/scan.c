@@ -4,9 +4,10 @@
  *
  * Both root zones are read whole, and every zone of the log. A zone is taken for
  * one of the log if one of its first blocks is a whole block of it, or a root points
- * into it. Users' data is never searched, as it could hold anything; who
- * knows the device's uuid can make a zone of data look like one of the log, but not
- * a root point to it.
+ * into it. Users' data could hold anything: who knows the device's uuid can make a zone of
+ * data look like one of the log, but not a root point to it. Nor is a root in it believed:
+ * one that a repair has set aside has its superblock before it and nothing behind it, where a
+ * zone of data has summaries.
  *
  * Recovery believes what it is led to, and where nothing leads on, there it ends.
  * Seen from here an end can be a loss: if something lies on the drive that was
@@ -386,22 +387,74 @@ static u32 without_root(const struct scan *s)
 	return LZ_NONE;
 }
 
+/* What drives return for blocks not written. */
+static int not_blank(struct scan *s, u32 zone, u32 off, const void *block, void *arg)
+{
+	const u8 *b = block;
+
+	(void)s;
+	(void)zone;
+	(void)arg;
+	return off >= FRONT && b &&
+		((*b && *b != 0xff) || memcmp(b, b + 1, LZ_BLOCK_SIZE - 1));
+}
+
+/*
+ * Address of the root at the front of @zone, copied to @r, if that is all there is but for its
+ * superblock; or 0.
+ */
+static u64 root_aside(struct scan *s, u32 zone, struct lz_root *r)
+{
+	struct lz_want w = { .uuid = s->lz->si.uuid };
+	const struct lz_hdr *h = (void *)s->buf;
+	u64 addr = 0, epoch = 0, seq = 0;
+	bool super = false;
+	u32 off;
+
+	for (off = 0; off < min(scan_have(s, zone), FRONT); off++) {
+		w.addr = lz_zone_addr(s->lz, zone, off);
+		if (lz_read_sync(s->lz, w.addr, 1, s->buf))
+			continue;
+		w.type = LZ_BT_SUPER;
+		if (off < LZ_SUPER_COPIES && lz_valid(s->buf, &w, NULL, 0)) {
+			super = true;
+			epoch = le64_to_cpu(h->epoch);
+			seq = le64_to_cpu(h->seq);
+		}
+		w.type = LZ_BT_ROOT;
+		if (super && le64_to_cpu(h->epoch) == epoch && le64_to_cpu(h->seq) == seq &&
+		    lz_valid(s->buf, &w, NULL, 0)) {
+			addr = w.addr;
+			memcpy(r, s->buf, sizeof(*r));
+		}
+	}
+	return addr && !each_block(s, zone, not_blank, NULL) ? addr : 0;
+}
+
 /* If by a repair, the newest root is at the front of some other zone: see rewrite.c. */
 static int find_aside(struct scan *s)
 {
-	struct lz_want w = { .uuid = s->lz->si.uuid, .type = LZ_BT_ROOT };
-	u32 zone, off;
+	struct lz_root *r;
 	int err = 0;
+	u64 addr;
+	u32 i;
 
 	if (without_root(s) == LZ_NONE)
 		return 0;
-	for (zone = 2; zone < s->lz->si.nr_zones; zone++)
-		for (off = 0; off < min(scan_have(s, zone), FRONT) && !err; off++) {
-			w.addr = lz_zone_addr(s->lz, zone, off);
-			if (!lz_read_sync(s->lz, w.addr, 1, s->buf) &&
-			    lz_valid(s->buf, &w, NULL, 0))
-				err = add_root(s, w.addr, (void *)s->buf);
-		}
+	r = lz_alloc_blocks(1);
+	if (!r)
+		return -ENOMEM;
+	for (i = 2; i < s->lz->si.nr_zones && !err; i++) {
+		const struct lz_zone *z = &s->lz->zone[i];
+
+		/* Users' data, if the device is loaded. */
+		if (z->state == LZ_ZS_OPEN || atomic_read(&z->valid) > 0)
+			continue;
+		addr = root_aside(s, i, r);
+		if (addr)
+			err = add_root(s, addr, r);
+	}
+	lz_free_blocks(r);
 	return err;
 }
 

@@ -434,6 +434,36 @@ def super_of_another(img, r):
     return WAYS["uuid"](img, img.super[0], r)
 
 
+def sealed_at(b, addr, epoch, seq):
+    """A whole block with other numbers, for another place."""
+    b = bytearray(b)
+    struct.pack_into("<QQQ", b, 32, epoch, seq, addr)
+    return mended(b)
+
+
+def forged_root(img, r):
+    """A user's, in data, while there are roots in one root zone only, which is full."""
+    front = {a // img.r.zone_blocks for a in img.r.map.values() if a % img.r.zone_blocks < 4}
+    zone = next((z for z in img.data if z not in front and img.used(z) > 4 and
+                 img.r.zone[z]["valid"] and img.addr(z, 3) not in img.summary), None)
+    if zone is None or not img.super[1:]:
+        return False
+    h = img.all[img.newest[0]]
+    root = bytearray(img.read(h.addr))
+    # It maps nothing.
+    struct.pack_into("<256Q", root, 112, *[fmt.NOWHERE] * 256)
+    for off in range(4):
+        block = img.read(img.super[off]) if off < 2 else root
+        img.write(img.addr(zone, off), sealed_at(block, img.addr(zone, off), h.epoch, h.seq + 1))
+    img.set_zone(img.r.root_zone, img.cap, fmt.COND_FULL)
+    img.set_zone(img.r.root_zone ^ 1, 0, fmt.EMPTY)
+    return True
+
+
+def forged_and_super(img, r):
+    return forged_root(img, r) and flip(img, img.super[0], r)
+
+
 def root_zone_reset(img, r):
     img.set_zone(img.r.root_zone, 0, fmt.EMPTY)
     return img.used(img.r.root_zone ^ 1) > 0
@@ -504,6 +534,9 @@ TABLE = [
      "no lifezone superblock|no valid checkpoint root|metadata( node|:)|map leaf [0-9]+: |"
      "journal: zone|root: the journal goes on|a (later|newer) one is damaged|"
      "a newer root is damaged|a root or a link is damaged|^clean, ", None),
+    ("root in a user's data", lambda w: forged_root, ("mended",), "^clean, ", "none"),
+    ("the same, and a superblock", lambda w: forged_and_super, ("mended",), "superblock at block",
+     "all"),
     # Where it lies among the journal's blocks, those behind it are not found.
     ("root, of a late write clock", lambda w: late_root, ("mended",),
      "metadata counts to [0-9]{19}, which no device gets to", "none"),
