@@ -7,7 +7,7 @@
  * zone that is not empty: its number, write pointer, condition, and 1 where the
  * write pointer is within a block. While the image changes each change adds a line,
  * so that a tool that is killed leaves a list that is true: the last line of a zone
- * counts. A copy of a drive comes without; then --zone-size
+ * counts, and one without its end does not. A copy of a drive comes without; then --zone-size
  * must be given and write pointers are worked out from the contents: a metadata
  * zone (its first block says so) ends after its last block that is not blank,
  * all zeros or all ones, which no metadata block is; a data zone may well end
@@ -65,6 +65,9 @@ static int read_sidecar(struct drive *d, off_t bytes)
 		goto out;
 	}
 	while (fgets(line, sizeof(line), f)) {
+		/* The tool was killed while it wrote it, or there was no room: nobody was answered. */
+		if (feof(f) && !strchr(line, '\n'))
+			break;
 		torn = 0;
 		n = sscanf(line, "%u %u %u %u", &zone, &wp, &cond, &torn);
 		if (n < 3) {
@@ -121,7 +124,7 @@ static bool write_sidecar(const struct drive *d)
 	for (i = 0; i < d->g.nr_zones; i++)
 		if (d->z[i].cond != LZ_COND_EMPTY)
 			print_zone(f, i, &d->z[i]);
-	ok = !fflush(f) && !fsync(fileno(f));
+	ok = !fflush(f) && !ferror(f) && !fsync(fileno(f));
 	if (fclose(f))
 		ok = false;
 	if (!ok || rename(new, real))
@@ -143,9 +146,14 @@ static int add_to_list(struct drive *d, u32 zone, u32 nr, const struct lz_zone_r
 {
 	u32 i;
 
+	/* It may end within a line. */
+	if (ferror(d->list))
+		return -EIO;
 	for (i = 0; i < nr; i++)
 		print_zone(d->list, zone + i, z);
-	return fflush(d->list) ? -errno : 0;
+	if (fflush(d->list) || ferror(d->list))
+		return errno ? -errno : -EIO;
+	return 0;
 }
 
 static bool is_metadata(const void *block)
