@@ -117,6 +117,7 @@ void lz_load_reset(struct lz *lz, struct lz_load *l, u32 zone)
 			lz_load_finish(lz, l, zone);
 		return;
 	}
+	l->rep[zone] = (struct lz_zone_report){ .cond = LZ_COND_EMPTY };
 	lz_count(lz, LZ_ST_RESETS_STALE, 1);
 	z->gen++;
 	lz_free_zone_add(lz, z);

@@ -841,6 +841,33 @@ static void recover_stale_zones(struct kunit *test)
 	ram_check(r);
 }
 
+/* Of a zone that was reset the report says so: it is not to be finished. */
+static void recover_reset_reported(struct kunit *test)
+{
+	struct ram *r = test->priv;
+	struct lz_zone_report *z;
+	u32 zone = free_zone(r);
+
+	KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_LONG, 10, 300), 0);
+	ram_stop(r);
+	fill_zone(r, zone);
+	r->zone[zone].wp = 4;
+	r->zone[zone].durable = 4;
+	r->zone[zone].cond = LZ_COND_OPEN;
+	z = kunit_kcalloc(test, r->g.nr_zones, sizeof(*z), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, z);
+	ram_report(r, z);
+	r->lz = lz_new(&r->g, &r->o, r->ops, r);
+	KUNIT_ASSERT_NOT_NULL(test, r->lz);
+	KUNIT_ASSERT_EQ(test, lz_load(r->lz, z, 0), 0);
+	KUNIT_EXPECT_EQ(test, r->zone[zone].cond, LZ_COND_EMPTY);
+	KUNIT_EXPECT_EQ(test, z[zone].cond, LZ_COND_EMPTY);
+	KUNIT_EXPECT_EQ(test, z[zone].wp, 0u);
+	ram_pump(r);
+	ram_verify(r);
+	ram_check(r);
+}
+
 /* What is read only is set aside while it is empty, open or not, and is not used. */
 static void recover_read_only_zones(struct kunit *test)
 {
@@ -1023,6 +1050,7 @@ static struct kunit_case recover_cases[] = {
 	KUNIT_CASE(recover_timer),
 	KUNIT_CASE(recover_live_options),
 	KUNIT_CASE(recover_stale_zones),
+	KUNIT_CASE(recover_reset_reported),
 	KUNIT_CASE(recover_read_only_zones),
 	KUNIT_CASE(recover_no_zone_for_journal),
 	KUNIT_CASE(recover_one_zone_for_log),
