@@ -126,9 +126,15 @@ static int begin_root_zone(struct lz *lz, struct lz_load *l, u64 root, u32 zone)
 		.flags = LZ_CMD_PREFLUSH | LZ_CMD_FUA, .meta = true,
 	};
 	struct lz_root *r = (void *)buf;
-	struct lz_want w = { .uuid = lz->si.uuid, .type = LZ_BT_ROOT };
+	struct lz_want w = { .uuid = lz->si.uuid, .type = LZ_BT_ROOT, .addr = root };
+	bool open = l->rep[zone ^ 1].cond == LZ_COND_OPEN;
 	int err = r ? lz_read_sync(lz, root, 1, r) : -ENOMEM;
+	char why[160] = "";
 
+	if (!err && !lz_valid(r, &w, why, sizeof(why))) {
+		lz_say(lz, 'e', "the new root at block %llu: %s", (unsigned long long)root, why);
+		err = -EIO;
+	}
 	if (!err) {
 		w.epoch = le64_to_cpu(r->h.epoch);
 		w.seq = le64_to_cpu(r->h.seq);
@@ -141,8 +147,11 @@ static int begin_root_zone(struct lz *lz, struct lz_load *l, u64 root, u32 zone)
 			lz_super_encode(&lz->si, (void *)(buf + (size_t)i * LZ_BLOCK_SIZE),
 					addr + i, w.epoch, w.seq);
 		lz_load_finish(lz, l, zone ^ 1);
-		err = lz_cmd_sync(lz, &reset);
+		if (open && l->rep[zone ^ 1].cond != LZ_COND_FULL)
+			err = -EIO;
 	}
+	if (!err)
+		err = lz_cmd_sync(lz, &reset);
 	if (!err)
 		err = lz_cmd_sync(lz, &write);
 	lz_free_blocks(buf);
