@@ -83,17 +83,27 @@ static bool may_close(struct lz_zone *z, enum closing how)
 	}
 }
 
-/* If too many zones would be open with @want more. */
-static int close_some(struct lz *lz, struct lz_load *l, u32 want)
+/* Zones that will be opened: the log's, and the one for the root. */
+static u32 to_open(const struct lz *lz, const struct lz_zone_report *rep, bool roll)
+{
+	return (lz->js == lz->ns ? 1 : 2) +
+		(roll || (lz->root_off == lz->g.zone_cap &&
+			  rep[lz->root_zone ^ 1].cond != LZ_COND_OPEN));
+}
+
+/* If too many zones would be open with these; @roll: as in make_room(). */
+static int close_some(struct lz *lz, struct lz_load *l, bool *roll)
 {
 	const struct lz_zone_report *rep = l->rep;
-	u32 open = want, how, i;
+	u32 open = to_open(lz, rep, *roll), how, i;
 
+	if (!lz->g.max_open)
+		return 0;
 	for (i = 0; i < lz->g.nr_zones; i++)
 		open += rep[i].cond == LZ_COND_OPEN;
 	for (how = CLOSE_DATA; how < CLOSE_END; how++) {
 		for (i = 2; i < lz->g.nr_zones; i++) {
-			if (!lz->g.max_open || open <= lz->g.max_open)
+			if (open <= lz->g.max_open)
 				return 0;
 			if (rep[i].cond != LZ_COND_OPEN || !may_close(&lz->zone[i], how))
 				continue;
@@ -103,6 +113,10 @@ static int close_some(struct lz *lz, struct lz_load *l, u32 want)
 				lz_load_finish(lz, l, i);
 			open--;
 		}
+	}
+	if (*roll) {
+		*roll = false;
+		open -= to_open(lz, rep, true) - to_open(lz, rep, false);
 	}
 	if (open <= lz->g.max_open)
 		return 0;
@@ -183,12 +197,10 @@ static int write_checkpoint(struct lz *lz, struct lz_load *l, bool roll)
 
 	if (roll)
 		lz->root_off = lz->g.zone_cap;
-	/* The log's, and the one for the root. */
-	i = (lz->js == lz->ns ? 1 : 2) + roll;
 	place_rebuilt(lz, l->rep);
 	err = make_room(lz, l, &roll);
 	if (!err)
-		err = close_some(lz, l, i);
+		err = close_some(lz, l, &roll);
 	if (err)
 		return err;
 	for (i = 0; i < lz->g.nr_zones; i++)
