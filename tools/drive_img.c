@@ -65,7 +65,7 @@ static int read_sidecar(struct drive *d, off_t bytes)
 		goto out;
 	}
 	while (fgets(line, sizeof(line), f)) {
-		/* The tool was killed while it wrote it, or there was no room: nobody was answered. */
+		/* The tool was killed while it wrote it, or had no room: nobody was answered. */
 		if (feof(f) && !strchr(line, '\n'))
 			break;
 		torn = 0;

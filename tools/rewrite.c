@@ -172,6 +172,42 @@ static int begin_root_zone(struct lz *lz, struct lz_load *l, u64 root, u32 zone)
 	return err;
 }
 
+/*
+ * A zone for the root, of those beyond @want. The root has but one try, and would have it again in
+ * each repair to come: first a zone must show that it can be written.
+ */
+static u32 take_aside(struct lz *lz, struct lz_load *l, u32 want)
+{
+	struct lz_super *s = lz_alloc_blocks(1);
+	u32 zone = LZ_NONE;
+	int err = -EIO;
+
+	while (s && err && lz->nr_free > want) {
+		struct lz_zone *z = lz_zone_take_free(lz, true);
+		u64 addr = lz_zone_addr(lz, lz_zone_nr(lz, z), 0);
+		struct lz_cmd reset = { .op = LZ_OP_RESET, .addr = addr };
+		struct lz_cmd write = {
+			.op = LZ_OP_WRITE, .addr = addr, .nblocks = 1, .buf = s, .meta = true,
+		};
+
+		zone = lz_zone_nr(lz, z);
+		lz_super_encode(&lz->si, s, addr, lz->epoch, lz->ckpt.number + 1);
+		err = lz_cmd_sync(lz, &write);
+		if (!err)
+			err = lz_cmd_sync(lz, &reset);
+		if (!err)
+			break;
+		lz_say(lz, 'w', "zone %u cannot be written (error %d): set aside", zone, err);
+		z->state = LZ_ZS_BAD;
+		z->flags |= LZ_ZF_BAD;
+		/* Or the drive might go on counting it as open. */
+		l->rep[zone].cond = LZ_COND_OPEN;
+		lz_load_finish(lz, l, zone);
+	}
+	lz_free_blocks(s);
+	return err ? LZ_NONE : zone;
+}
+
 /* Who waits for the one checkpoint there is to be. */
 struct last {
 	struct lz_waiter w;
@@ -192,7 +228,7 @@ static void last_done(struct lz_waiter *w, int err)
 static int write_checkpoint(struct lz *lz, struct lz_load *l, bool roll)
 {
 	struct last last = { .w.fn = last_done, .lz = lz, .err = -EIO };
-	u32 zone = lz->root_zone, aside = 0, i;
+	u32 zone = lz->root_zone, want = log_zones(lz), aside = LZ_NONE, i;
 	int err;
 
 	if (roll)
@@ -207,8 +243,9 @@ static int write_checkpoint(struct lz *lz, struct lz_load *l, bool roll)
 		lz->zone[i].live = 0;
 	lz->epoch += LZ_REPAIR_EPOCHS;
 	lz->ckpt.clean = true;
-	if (roll) {
-		aside = lz_zone_nr(lz, lz_zone_take_free(lz, true));
+	if (roll)
+		aside = take_aside(lz, l, want);
+	if (aside != LZ_NONE) {
 		lz->root_zone = aside;
 		lz->root_off = 0;
 	}
@@ -219,7 +256,7 @@ static int write_checkpoint(struct lz *lz, struct lz_load *l, bool roll)
 	err = lz_first_checkpoint(lz);
 	if (lz->mode == LZ_MODE_RO)
 		err = last.err;
-	if (err || !roll)
+	if (err || aside == LZ_NONE)
 		return err;
 	l->rep[aside].cond = LZ_COND_OPEN;
 	lz_load_finish(lz, l, aside);

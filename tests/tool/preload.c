@@ -8,7 +8,8 @@
  *
  * LIFEZONE_UNREADABLE names blocks, with spaces between, that cannot be read until they are
  * written again or their zone is reset. Whole blocks are read into whole blocks, as
- * some drives want it. No zone with the block LIFEZONE_STUCK is reset.
+ * some drives want it. No zone with the block LIFEZONE_STUCK is reset, and the block
+ * LIFEZONE_UNWRITABLE is not written.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -98,9 +99,15 @@ ssize_t pread(int fd, void *buf, size_t len, off_t pos)
 
 ssize_t pwritev64v2(int fd, const struct iovec *iov, int n, off_t pos, int flags)
 {
-	ssize_t done = cut() ? -1 : pwritev(fd, iov, n, pos);
+	const char *bad = getenv("LIFEZONE_UNWRITABLE");
+	ssize_t done;
 
 	(void)flags;
+	if (bad && strtoll(bad, NULL, 10) * BLOCK == pos) {
+		errno = EIO;
+		return -1;
+	}
+	done = cut() ? -1 : pwritev(fd, iov, n, pos);
 	if (done > 0)
 		meets_unreadable(pos, done, 1);
 	return done;
