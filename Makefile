@@ -150,7 +150,7 @@ help:
 # help:   make lint         checkpatch, kernel-doc, sparse, shellcheck, docutils, compiler warnings
 # help:   make analyze      gcc's and clang's analyzers on the core, Coccinelle on the module
 # help:   make bench        the benchmarks behind Documentation's report (BENCH="NAME..."; rocksdb,
-# help:                       inplace and stores only by name)
+# help:                       inplace, stores and peers only by name)
 # help:   make seeds        studies of placement done again, beside what they published (SEEDS=N)
 # help:   make placement    our placement against others', in the simulator (SEEDS=N; half an hour)
 # help:                       PLOT=DIR: both also as pictures, SVG and PNG, in DIR

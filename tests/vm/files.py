@@ -5,14 +5,15 @@
 LIVE MiB of files, then WRITE MiB of others, for each of which some that are there are
 deleted: most of them young, as the upper levels of an LSM tree. Written past the page cache,
 and synced when whole, like SSTs. LOAD REST: rests REST seconds after each LOAD seconds.
-Prints how many blocks users wrote to the device whose folder is SYSFS, and GC copied, during
-the second half of WRITE.
+Prints what counters.py counts of SYSFS during the second half of WRITE.
 """
 import mmap
 import os
 import random
 import sys
 import time
+
+from counters import counters
 
 SIZES = [n << 17 for n in (1, 2, 4, 8, 16, 32)]
 
@@ -43,11 +44,6 @@ def delete(files):
     return size
 
 
-def counters():
-    names = "user_written_blocks", "gc_copied_blocks"
-    return [int(open("%s/%s" % (sysfs, n)).read()) for n in names]
-
-
 files, used, number, written, half = [], 0, 0, 0, None
 since = time.monotonic()
 while written < live + write:
@@ -58,8 +54,8 @@ while written < live + write:
     while used > live:
         used -= delete(files)
     if not half and written >= live + write // 2:
-        half = counters()
+        half = counters(sysfs, written)
     if load and time.monotonic() - since >= load:
         time.sleep(rest)
         since = time.monotonic()
-print(*(now - was for now, was in zip(counters(), half)))
+print(*(now - was for now, was in zip(counters(sysfs, written), half)))

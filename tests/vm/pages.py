@@ -5,13 +5,15 @@
 LIVE MiB of tables, a doublewrite buffer and a redo log, then WRITE MiB of them written: batches
 of pages of 16 KiB, four of five to a fifth of the tables, the log of each before it is synced,
 each page to the doublewrite buffer, synced, and then to its place, synced. Through the page
-cache. LOAD REST: rests REST seconds after each LOAD seconds. Prints how many blocks users
-wrote to the device whose folder is SYSFS, and GC copied, during the second half of WRITE.
+cache. LOAD REST: rests REST seconds after each LOAD seconds. Prints what counters.py counts of
+SYSFS during the second half of WRITE.
 """
 import os
 import random
 import sys
 import time
+
+from counters import counters
 
 MIB = 1 << 20
 PAGE = 16 << 10
@@ -50,11 +52,6 @@ def batch(number):
     return RECORDS + 2 * len(data)
 
 
-def counters():
-    names = "user_written_blocks", "gc_copied_blocks"
-    return [int(open("%s/%s" % (sysfs, n)).read()) for n in names]
-
-
 log = create("log", LOG)
 twice = create("doublewrite", 2 * len(data))
 pages = (live - LOG - 2 * len(data)) // PAGE
@@ -65,8 +62,8 @@ while written < write:
     written += batch(number)
     number += 1
     if not half and written >= write // 2:
-        half = counters()
+        half = counters(sysfs, written)
     if load and time.monotonic() - since >= load:
         time.sleep(rest)
         since = time.monotonic()
-print(*(now - was for now, was in zip(counters(), half)))
+print(*(now - was for now, was in zip(counters(sysfs, written), half)))
