@@ -20,6 +20,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "lifezone.h"
+#include "scan.h"
 
 /* Blocks in one command; as many as a small drive takes. */
 #define IMG_MAX_APPEND	128u
@@ -161,13 +162,6 @@ static bool is_metadata(const void *block)
 	const struct lz_hdr *h = block;
 
 	return le32_to_cpu(h->magic) == LZ_MAGIC && le16_to_cpu(h->type) != LZ_BT_SUMMARY;
-}
-
-/* What drives return for blocks not written: zeros or ones. */
-static bool is_blank(const char *block)
-{
-	return (*block == 0 || *block == (char)0xff) &&
-	       !memcmp(block, block + 1, LZ_BLOCK_SIZE - 1);
 }
 
 static bool guess_zone(struct drive *d, u32 zone, char *buf)

@@ -387,16 +387,13 @@ static u32 without_root(const struct scan *s)
 	return LZ_NONE;
 }
 
-/* What drives return for blocks not written. */
-static int not_blank(struct scan *s, u32 zone, u32 off, const void *block, void *arg)
+/* Is there something behind the front of a zone? */
+static int goes_on(struct scan *s, u32 zone, u32 off, const void *block, void *arg)
 {
-	const u8 *b = block;
-
 	(void)s;
 	(void)zone;
 	(void)arg;
-	return off >= FRONT && b &&
-		((*b && *b != 0xff) || memcmp(b, b + 1, LZ_BLOCK_SIZE - 1));
+	return off >= FRONT && block && !is_blank(block);
 }
 
 /*
@@ -428,7 +425,7 @@ static u64 root_aside(struct scan *s, u32 zone, struct lz_root *r)
 			memcpy(r, s->buf, sizeof(*r));
 		}
 	}
-	return addr && !each_block(s, zone, not_blank, NULL) ? addr : 0;
+	return addr && !each_block(s, zone, goes_on, NULL) ? addr : 0;
 }
 
 /* If by a repair, the newest root is at the front of some other zone: see rewrite.c. */

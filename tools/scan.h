@@ -8,6 +8,14 @@
 
 #include "../dm-lifezone/core/lz.h"
 
+/* What drives return for blocks not written: zeros or ones. */
+static inline bool is_blank(const void *block)
+{
+	const u8 *b = block;
+
+	return (*b == 0 || *b == 0xff) && !memcmp(b, b + 1, LZ_BLOCK_SIZE - 1);
+}
+
 /**
  * struct scan_block - a whole block of the metadata log
  * @addr: drive address
