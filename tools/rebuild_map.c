@@ -272,23 +272,16 @@ int rebuild_read_map(struct rebuild *b)
 	return err;
 }
 
-static int cmp_addr(const void *a, const void *b)
-{
-	u64 x = *(const u64 *)a, y = *(const u64 *)b;
-
-	return x < y ? -1 : x > y;
-}
-
 /* Is there a block in the log that could be a newer version of anything? */
 static bool all_accounted(const struct rebuild *b)
 {
 	u32 i;
 
 	if (b->nr_hurt)
-		sort(b->hurt, b->nr_hurt, sizeof(*b->hurt), cmp_addr, NULL);
+		sort(b->hurt, b->nr_hurt, sizeof(*b->hurt), lz_cmp_u64, NULL);
 	for (i = 0; i < b->s.nr_bad; i++)
 		if (!b->nr_hurt || !bsearch(&b->s.bad[i], b->hurt, b->nr_hurt, sizeof(*b->hurt),
-					    cmp_addr))
+					    lz_cmp_u64))
 			return false;
 	return true;
 }

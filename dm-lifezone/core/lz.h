@@ -882,6 +882,14 @@ static inline u8 lz_zone_worn(u8 flags)
 	return flags & (LZ_ZF_BAD | LZ_ZF_WORN) ? LZ_ZF_WORN : 0;
 }
 
+/* For sort(). */
+static inline int lz_cmp_u64(const void *a, const void *b)
+{
+	u64 x = *(const u64 *)a, y = *(const u64 *)b;
+
+	return x < y ? -1 : x > y;
+}
+
 static inline u32 lz_zone_nr(const struct lz *lz, const struct lz_zone *z)
 {
 	return z - lz->zone;

@@ -187,13 +187,6 @@ static void begin_scan(struct lz *lz)
 	lz_request_checkpoint(lz, &gc->ckpt);
 }
 
-static int cmp_u64(const void *a, const void *b)
-{
-	u64 x = *(const u64 *)a, y = *(const u64 *)b;
-
-	return x < y ? -1 : x > y;
-}
-
 /*
  * Entries in the order in which they are moved: those that go to the same zone together,
  * and then as they lie on the drive.
@@ -205,7 +198,7 @@ static void sort_entries(struct lz *lz)
 	u32 at[LZ_NR_ZONE_CLASSES + 1] = {}, i;
 	u64 lba;
 
-	sort(gc->ent, gc->n, sizeof(*gc->ent), cmp_u64, NULL);
+	sort(gc->ent, gc->n, sizeof(*gc->ent), lz_cmp_u64, NULL);
 	for (i = 0; i < gc->n; i++) {
 		lba = lz_sum_lba(gc->ent[i]);
 		gc->class[i] = lba < lz->si.logical_blocks ? lz_infer_moved(lz, z, lba) : 0;
