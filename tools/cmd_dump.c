@@ -42,15 +42,17 @@ struct dump_args {
 
 /* --- finding ------------------------------------------------------------------------ */
 
+/* Of superblocks and roots, which have no index, @index does not matter. */
 static bool valid_at(struct dump *p, const void *block, u16 type, u16 level, u64 addr, u64 index,
 		     u64 seq, char *why, size_t n)
 {
+	bool single = type == LZ_BT_SUPER || type == LZ_BT_ROOT;
 	struct lz_want w = {
 		.uuid = p->by_uuid ? p->uuid : NULL,
 		.type = type,
 		.level = level,
 		.addr = addr,
-		.index = index,
+		.index = single ? 0 : index,
 		.seq = seq,
 	};
 
