@@ -72,21 +72,6 @@ struct rebuild {
 	u8 *buf;
 };
 
-static inline bool bit_is(const u8 *map, u64 i)
-{
-	return map[i / 8] >> (i % 8) & 1;
-}
-
-static inline void bit_set(u8 *map, u64 i)
-{
-	map[i / 8] |= 1 << (i % 8);
-}
-
-static inline void bit_clear(u8 *map, u64 i)
-{
-	map[i / 8] &= ~(1 << (i % 8));
-}
-
 /* The first block past map leaf @idx. */
 static inline u64 leaf_end(const struct rebuild *b, u64 idx)
 {

@@ -252,33 +252,54 @@ bool rebuild_journal_between(struct rebuild *b, const struct lz_root *from, stru
 	return true;
 }
 
-static bool past_end(const struct rebuild *b, u64 addr)
-{
-	return possible(b, addr) && !scan_holds(&b->s, addr);
-}
-
-/*
- * Is log zone @zone offline, or has it lost nodes that the newest root leads to? Someone
- * has reset it then, and what the journal said behind them is lost as well. Nothing is to be
- * written over what tells so.
- */
-static bool log_lost(struct rebuild *b, u32 zone)
+/* Nodes of @zone that the newest root leads to, a bit by block: those that are damaged at least. */
+static u8 *nodes_in(struct rebuild *b, u32 zone)
 {
 	const struct lz_tree *tree[] = { &b->lz->map, &b->lz->ztab };
-	bool lost = zone < b->lz->si.nr_zones && b->s.rep[zone].cond == LZ_COND_OFFLINE;
+	u8 *node = lz_zalloc_array(b->lz->g.zone_cap / 8 + 1, 1);
 	u64 idx, addr;
 	u32 t, i;
 
-	for (t = 0; t < ARRAY_SIZE(tree) && b->base; t++)
-		for (idx = 0; idx < tree[t]->n[0] && !lost; idx++) {
+	if (!node)
+		b->err = -ENOMEM;
+	for (t = 0; t < ARRAY_SIZE(tree) && b->base && node; t++)
+		for (idx = 0; idx < tree[t]->n[0]; idx++) {
 			addr = leaf_addr(b, b->base, tree[t], idx);
-			lost = lz_addr_zone(b->lz, addr) == zone && past_end(b, addr);
+			if (possible(b, addr) && lz_addr_zone(b->lz, addr) == zone)
+				bit_set(node, lz_addr_off(b->lz, addr));
 		}
-	/* Or is it one on the way to a leaf? */
-	for (i = 0; i < b->nr_hurt && !lost; i++)
-		lost = lz_addr_zone(b->lz, b->hurt[i]) == zone && past_end(b, b->hurt[i]);
-	if (lost && zone < b->lz->si.nr_zones)
-		b->lz->zone[zone].suspect = true;
+	/* And those on the way to a leaf. */
+	for (i = 0; i < b->nr_hurt && node; i++)
+		if (possible(b, b->hurt[i]) && lz_addr_zone(b->lz, b->hurt[i]) == zone)
+			bit_set(node, lz_addr_off(b->lz, b->hurt[i]));
+	return node;
+}
+
+/*
+ * Is more of the journal lost than is seen, where it ends at @off of @zone? So it is if the zone
+ * is offline, or has lost nodes that the newest root leads to: someone has reset it then.
+ * Nothing is to be written over what tells so. And what cannot be read could be more of it,
+ * unless it is such a node.
+ */
+static bool lost_behind(struct rebuild *b, u32 zone, u32 off)
+{
+	u32 have, i;
+	bool lost;
+	u8 *node;
+
+	if (zone >= b->lz->si.nr_zones)
+		return false;
+	node = nodes_in(b, zone);
+	if (!node)
+		return false;
+	lost = b->s.rep[zone].cond == LZ_COND_OFFLINE;
+	have = scan_have(&b->s, zone);
+	for (i = have; i < b->lz->g.zone_cap && !lost; i++)
+		lost = bit_is(node, i);
+	b->lz->zone[zone].suspect |= lost;
+	if (!lost)
+		lost = scan_unread(&b->s, zone, off, node);
+	lz_free(node);
 	return lost;
 }
 
@@ -309,11 +330,10 @@ static int gather_journal(struct rebuild *b)
 		b->sure--;
 	if (p->nr) {
 		const struct scan_block *last = p->b[p->nr - 1];
-		u32 zone = scan_next_zone(&b->s, last);
+		u32 off;
 
-		if (log_lost(b, zone) ||
-		    scan_unread(&b->s, zone, last->next == LZ_NONE ?
-				lz_addr_off(b->lz, last->addr) + 1 : 0))
+		off = last->next == LZ_NONE ? lz_addr_off(b->lz, last->addr) + 1 : 0;
+		if (lost_behind(b, scan_next_zone(&b->s, last), off))
 			b->sure = p->nr;
 	}
 	return 0;
@@ -357,6 +377,6 @@ int rebuild_find_journal(struct rebuild *b)
 			rep->cond != LZ_COND_OPEN || rep->wp != p->off;
 	}
 	if (!b->broken)
-		b->broken = log_lost(b, p->zone) || scan_unread(&b->s, p->zone, p->off);
+		b->broken = lost_behind(b, p->zone, p->off);
 	return b->broken ? gather_journal(b) : 0;
 }

@@ -110,14 +110,14 @@ static int add_bad(struct scan *s, u64 addr)
 /* Of one block of a zone; @block is NULL if it cannot be read. */
 typedef int (*block_fn)(struct scan *s, u32 zone, u32 off, const void *block, void *arg);
 
-/* Calls @fn for all that is written of @zone, until it fails. Reads what it can at a time. */
-static int each_block(struct scan *s, u32 zone, block_fn fn, void *arg)
+/* Calls @fn for what is written of @zone from @off on, until it fails. Reads many at once. */
+static int each_block(struct scan *s, u32 zone, u32 off, block_fn fn, void *arg)
 {
-	u32 have = scan_have(s, zone), off, n, i;
+	u32 have = scan_have(s, zone), n, i;
 	bool together;
 	int err = 0;
 
-	for (off = 0; off < have && !err; off += n) {
+	for (; off < have && !err; off += n) {
 		n = min3_u32(have - off, PIECE, s->lz->append_max);
 		together = !lz_read_sync(s->lz, lz_zone_addr(s->lz, zone, off), n, s->buf);
 		for (i = 0; i < n && !err; i++) {
@@ -132,16 +132,18 @@ static int each_block(struct scan *s, u32 zone, block_fn fn, void *arg)
 	return err;
 }
 
-bool scan_unread(const struct scan *s, u32 zone, u32 off)
+static int unread_block(struct scan *s, u32 zone, u32 off, const void *block, void *arg)
 {
-	u32 have = zone < s->lz->si.nr_zones ? scan_have(s, zone) : 0, n;
+	const u8 *known = arg;
 
-	for (; off < have; off += n) {
-		n = min3_u32(have - off, PIECE, s->lz->append_max);
-		if (lz_read_sync(s->lz, lz_zone_addr(s->lz, zone, off), n, s->buf))
-			return true;
-	}
-	return false;
+	(void)s;
+	(void)zone;
+	return !block && !bit_is(known, off);
+}
+
+bool scan_unread(struct scan *s, u32 zone, u32 off, u8 *known)
+{
+	return each_block(s, zone, off, unread_block, known);
 }
 
 static bool comes_before(const struct scan_block *a, const struct scan_block *b)
@@ -223,7 +225,7 @@ static int log_block(struct scan *s, u32 zone, u32 off, const void *block, void 
 static int scan_zone(struct scan *s, u32 zone)
 {
 	u32 first = s->nr;
-	int err = each_block(s, zone, log_block, NULL);
+	int err = each_block(s, zone, 0, log_block, NULL);
 
 	return err ? err : drop_odd(s, first);
 }
@@ -357,7 +359,7 @@ static int scan_roots(struct scan *s, u32 zone)
 {
 	u32 have = scan_have(s, zone), copies = s->nr_copy;
 	u64 last = 0;
-	int err = each_block(s, zone, root_block, &last);
+	int err = each_block(s, zone, 0, root_block, &last);
 
 	if (!err && have && (s->nr_copy == copies ||
 			     lz_addr_off(s->lz, s->copy[s->nr_copy - 1].addr) + 1 < have))
@@ -425,7 +427,7 @@ static u64 root_aside(struct scan *s, u32 zone, struct lz_root *r)
 			memcpy(r, s->buf, sizeof(*r));
 		}
 	}
-	return addr && !each_block(s, zone, goes_on, NULL) ? addr : 0;
+	return addr && !each_block(s, zone, 0, goes_on, NULL) ? addr : 0;
 }
 
 /* If by a repair, the newest root is at the front of some other zone: see rewrite.c. */

@@ -16,6 +16,21 @@ static inline bool is_blank(const void *block)
 	return (*b == 0 || *b == 0xff) && !memcmp(b, b + 1, LZ_BLOCK_SIZE - 1);
 }
 
+static inline bool bit_is(const u8 *map, u64 i)
+{
+	return map[i / 8] >> (i % 8) & 1;
+}
+
+static inline void bit_set(u8 *map, u64 i)
+{
+	map[i / 8] |= 1 << (i % 8);
+}
+
+static inline void bit_clear(u8 *map, u64 i)
+{
+	map[i / 8] &= ~(1 << (i % 8));
+}
+
 /**
  * struct scan_block - a whole block of the metadata log
  * @addr: drive address
@@ -137,8 +152,11 @@ void scan_free(struct scan *s);
 u32 scan_have(const struct scan *s, u32 zone);
 /* Is that a place in the pool that may hold something? */
 bool scan_holds(const struct scan *s, u64 addr);
-/* Is there in @zone, from @off on, what cannot be read? Nobody knows what it was. */
-bool scan_unread(const struct scan *s, u32 zone, u32 off);
+/*
+ * Is there in @zone, from @off on, what cannot be read, and is not @known by a bit? Nobody
+ * knows what it was.
+ */
+bool scan_unread(struct scan *s, u32 zone, u32 off, u8 *known);
 /* May there have been a later root than the newest, where blocks are damaged? */
 bool scan_root_lost(const struct scan *s);
 /*

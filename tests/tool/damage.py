@@ -145,6 +145,11 @@ class Image:
                 todo += [(level - 1, c) for c in struct.unpack_from("<504Q", self.read(a), 64)]
         return leaf, inner
 
+    def moves(self):
+        """Without its superblocks the root zone with the newest root has to be begun anew."""
+        return bool(self.super[1:]) and min(self.newest) % self.r.zone_blocks >= 4 and \
+            self.used(self.r.root_zone ^ 1) >= self.cap
+
     def older(self, addr):
         """Another, older block of the same kind and place in its tree, or None."""
         h = self.all.get(addr)
@@ -409,6 +414,21 @@ def journal_front(img, r):
                                    [flip(img, img.super[0], r)])
 
 
+def ztab_behind(img, r):
+    """Its first leaf, where the journal ends; it cannot be read."""
+    zone = max(img.end, default=0) // img.r.zone_blocks
+    to = img.addr(zone, img.used(zone))
+    if not img.end or img.zinner or img.r.d.cond[zone] != fmt.COND_OPEN or \
+            img.used(zone) + 1 >= img.cap:
+        return False
+    for a in img.newest:
+        b = bytearray(img.read(a))
+        struct.pack_into("<Q", b, 112 + 8 * 256, to)
+        img.write(a, mended(b))
+    img.set_zone(zone, img.used(zone) + 1, fmt.COND_OPEN)
+    return unread(img, to, r)
+
+
 def log_short(img, r):
     """To where one of the newest nodes was."""
     addr = r.choice(img.leaf + img.inner + img.ztab + img.zinner)
@@ -548,6 +568,9 @@ TABLE = [
     ("map node above the leaves", blocks("inner", last), ("zeros", "unread", "other", "older"),
      "map node at block|metadata|a root or a link is damaged|journal: zone", "told"),
     ("zone table", blocks("ztab"), tuple(WAYS), "zone table node at block", "all"),
+    # It could be one of the journal's, but for the root that leads to it.
+    ("zone table, behind the journal", lambda w: ztab_behind, ("unread",),
+     "zone table node at block", "all"),
     ("journal, start of a commit", blocks("journal"), tuple(WAYS),
      "journal: zone [0-9]+, offset [0-9]+ is damaged|a root or a link is damaged", "told"),
     # Seldom is a commit so long; then these are left out.
@@ -767,23 +790,32 @@ def sound(tool, path):
 
 # --- the table, once through -------------------------------------------------------------------
 
+def inflict(row, way, img):
+    """Does a damage of the table to an image. False: it cannot be done to this one."""
+    what, kind = row[:2]
+    return kind(way)(img, random.Random(f"{what} {way}"))
+
+
+def seldom(what, way):
+    """Not every drive has an older block of each kind, or so long a commit."""
+    return way == "older" or "middle" in what
+
+
 def table(tool, folder, rows=None):
     sane = [Untouched(p) for p in images(folder) if sound(tool, p)]
     to = os.path.join(folder, "damaged")
     failed = done = 0
-    for what, kind, ways, tells, outcome in rows or TABLE:
+    for row in rows or TABLE:
+        what, _, ways, tells, outcome = row
         for way in ways:
             says = tells + ("|cannot be read" if way == "unread" else "")
             line = found = named = "no image"
 
-            def damage(img):
-                return kind(way)(img, random.Random(f"{what} {way}"))
-
             for source in sane:
-                if not damage(source):
+                if not inflict(row, way, source):
                     continue
                 copy(source.path, to)
-                damage(img := Image(to))
+                inflict(row, way, img := Image(to))
                 found, named = "not found", ""
                 try:
                     status, lines = said(tool, to)
@@ -817,8 +849,7 @@ def table(tool, folder, rows=None):
                     break
             done += 1
             print(f"{what:34} {way:8} {found:9} {named:28} {line[:100]}")
-            # Not every drive has an older block of each kind, or so long a commit.
-            if found == "no image" and way != "older" and "middle" not in what:
+            if found == "no image" and not seldom(what, way):
                 failed += 1
                 print(f"FAIL {what}, {way}: no image has one")
     print(f"{done} kinds of damage, {failed} failed")
@@ -827,9 +858,6 @@ def table(tool, folder, rows=None):
 
 # --- images to do it to -----------------------------------------------------------------------
 
-# What not every drive has.
-FEATURES = {"super": 2, "newest": 2, "leaf": 1, "ztab": 1, "journal": 1, "link": 1, "summary": 1,
-            "data": 1, "goes_on": 1, "front": 4, "old_roots": 3}
 MOST_WORLDS = 40
 # Drives whose links all lie within commits.
 LINKS = 3
@@ -850,18 +878,25 @@ def drop(path):
 
 
 def pool(tool, lzcrash, folder, seed, worlds):
-    missing = set(FEATURES)
+    # Drives with nodes above the leaves are another command's.
+    missing = {(row, way) for row in TABLE for way in row[2]
+               if not seldom(row[0], way) and "above the leaves" not in row[0]}
+    missing.add("moved")
     for world in range(MOST_WORLDS):
         if world >= worlds and not missing:
             break
         for path in export(lzcrash, folder, seed, world, 250):
             large = os.stat(path).st_blocks * 512 > LARGE
             # Only what is sound is damaged, to see what comes of that.
-            img = Image(path) if not large and sound(tool, path) else None
-            has = {f for f, n in FEATURES.items() if len(getattr(img, f)) >= n} if img else set()
-            if large or world >= worlds and not has & missing:
+            img = Untouched(path) if not large and sound(tool, path) else None
+            has = {m for m in missing
+                   if (img.moves() if m == "moved" else inflict(*m, img))} if img else set()
+            UNREAD.clear()
+            if large or world >= worlds and not has:
                 drop(path)
             missing -= has
+    for m in missing:
+        print("no drive for", m if m == "moved" else (m[0][0], m[1]))
     print(f"{len(images(folder))} images")
     return len(missing)
 
@@ -977,8 +1012,7 @@ def moved(tool, folder):
     done = cuts = 0
     for path in images(folder):
         img = Untouched(path)
-        if not img.super[1:] or min(img.newest) % img.r.zone_blocks < 4 or \
-                img.used(img.r.root_zone ^ 1) < img.cap or not sound(tool, path):
+        if not img.moves() or not sound(tool, path):
             continue
         copy(path, spoilt)
         img = Image(spoilt)
