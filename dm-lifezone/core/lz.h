@@ -916,6 +916,7 @@ void lz_meta_release(struct lz *lz);
 /* super.c: superblock and roots */
 int lz_super_read(struct lz *lz, struct lz_super_info *si, bool quiet);
 int lz_root_find(struct lz *lz, const struct lz_zone_report *rep, struct lz_root *root);
+int lz_root_goes_on(struct lz *lz, void *buf);
 int lz_read_sync(struct lz *lz, u64 addr, u32 n, void *buf);
 int lz_cmd_sync(struct lz *lz, struct lz_cmd *c);
 int lz_flush_sync(struct lz *lz);

@@ -225,6 +225,8 @@ static int load(struct lz *lz, struct lz_load *l, u32 flags)
 		return -ENOMEM;
 	root = (struct lz_root *)((u8 *)l->buf + LZ_BLOCK_SIZE);
 	err = lz_root_find(lz, l->rep, root);
+	if (!err && !l->ro)
+		err = lz_root_goes_on(lz, l->buf);
 	if (err)
 		return err;
 	lz->epoch = le64_to_cpu(root->h.epoch);

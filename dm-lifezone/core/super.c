@@ -236,21 +236,38 @@ static u32 last_root(struct search *s, const struct lz_zone_report *rep, struct 
 	return lo;
 }
 
+static bool has_super(struct lz *lz, u32 zone, void *buf)
+{
+	u32 i;
+
+	for (i = 0; i < LZ_SUPER_COPIES; i++) {
+		if (super_at(lz, zone, i, buf, true) > 0)
+			return true;
+	}
+	return false;
+}
+
 /*
  * The first root of a zone is written with its superblock, and counts only with
  * it: the other zone, which still has one, would be reset next.
  */
 static bool root_counts(struct lz *lz, u32 zone, u32 off, void *buf)
 {
-	u32 i;
+	return off >= LZ_SUPER_COPIES + LZ_ROOT_COPIES || has_super(lz, zone, buf);
+}
 
-	if (off >= LZ_SUPER_COPIES + LZ_ROOT_COPIES)
-		return true;
-	for (i = 0; i < LZ_SUPER_COPIES; i++) {
-		if (super_at(lz, zone, i, buf, true) > 0)
-			return true;
-	}
-	return false;
+/*
+ * lz_root_goes_on - may the root zone be written to? Not if the only superblock is in the other
+ * one, which is reset when this one is full: a power cut just then would leave none. @buf: a block.
+ */
+int lz_root_goes_on(struct lz *lz, void *buf)
+{
+	if (has_super(lz, lz->root_zone, buf))
+		return 0;
+	lz_say(lz, 'e',
+	       "root zone %u, in use, has no whole superblock: until lifezone repair has mended that it can only be read",
+	       lz->root_zone);
+	return -EUCLEAN;
 }
 
 /*

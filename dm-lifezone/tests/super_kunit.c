@@ -292,6 +292,29 @@ static void super_numbers_late(struct kunit *test)
 	ram_check(r);
 }
 
+/* The other root zone has the only superblock, and would be reset: it is read, but not written. */
+static void super_only_in_other(struct kunit *test)
+{
+	struct ram *r = test->priv;
+	u32 newest = stop_past_root_zone(test) ^ 1;
+	u64 end = roots_end(r, newest), first = (u64)newest * r->g.zone_blocks;
+	u32 i;
+
+	for (i = 0; i < LZ_SUPER_COPIES; i++)
+		((u8 *)ram_block(r, first + i))[300] ^= 1;
+	KUNIT_ASSERT_EQ(test, ram_load(r, LZ_LOAD_RO), 0);
+	ram_verify(r);
+	lz_free_device(r->lz);
+	r->said[0] = 0;
+	KUNIT_EXPECT_EQ(test, ram_load(r, 0), -EUCLEAN);
+	KUNIT_EXPECT_TRUE_MSG(test, strstr(r->said, "can only be read"), "(%s)", r->said);
+	KUNIT_EXPECT_EQ(test, end, roots_end(r, newest));
+	/* One copy is enough. */
+	((u8 *)ram_block(r, first + 1))[300] ^= 1;
+	ram_again(r);
+	ram_verify(r);
+}
+
 static struct kunit_case super_cases[] = {
 	KUNIT_CASE(super_root_rolls),
 	KUNIT_CASE(super_one_root_zone),
@@ -302,6 +325,7 @@ static struct kunit_case super_cases[] = {
 	KUNIT_CASE(super_root_astray),
 	KUNIT_CASE(super_fewer_blocks),
 	KUNIT_CASE(super_numbers_late),
+	KUNIT_CASE(super_only_in_other),
 	{}
 };
 
