@@ -242,6 +242,7 @@ int lz_format_amplification(struct lz *lz, char *buf, size_t size);
 
 /* sysfs.c */
 struct lz_sysfs *lz_sysfs_get(struct lz_target *lt);
+void lz_sysfs_appear(struct lz_target *lt);
 void lz_sysfs_switch(struct lz_target *lt);
 void lz_sysfs_put(struct lz_target *lt);
 

@@ -7,8 +7,8 @@
  * who looks something up in sysfs, or opens a file there, may wait for memory, and memory for
  * what is to be written to a device that is suspended. So a suspend and a resume must not wait
  * for them, as adding and removing a folder does. It is added by the first .ctr, or, as dm adds the
- * disk itself only after that, by the first resume of a disk that nobody can have written to yet;
- * and removed by the last .dtr.
+ * disk itself only after that, as the first resume begins: dm has just given the disk its size, and
+ * hardly anybody can have written to it. It is removed by the last .dtr.
  *
  * It shows the instance that was last resumed. Handlers look at that under SRCU, for which .dtr
  * alone waits.
@@ -571,20 +571,29 @@ found:
 }
 
 /**
- * lz_sysfs_switch - have the folder show a target
+ * lz_sysfs_appear - add the folder, at the begin of a disk's first resume
  * @lt: target that is being resumed
+ *
+ * Not at its end, nor after one that failed: by then much may have been written, and wait.
  */
-void lz_sysfs_switch(struct lz_target *lt)
+void lz_sysfs_appear(struct lz_target *lt)
 {
 	struct lz_sysfs *s = lt->sysfs;
 
-	rcu_assign_pointer(s->lt, lt);
-	/* Its first resume: nobody waits for what is written to it. */
-	if (!READ_ONCE(s->tried)) {
-		mutex_lock(&lz_folders_lock);
-		lz_sysfs_add(s);
-		mutex_unlock(&lz_folders_lock);
-	}
+	if (READ_ONCE(s->tried))
+		return;
+	mutex_lock(&lz_folders_lock);
+	lz_sysfs_add(s);
+	mutex_unlock(&lz_folders_lock);
+}
+
+/**
+ * lz_sysfs_switch - have the folder show a target
+ * @lt: target that has been resumed
+ */
+void lz_sysfs_switch(struct lz_target *lt)
+{
+	rcu_assign_pointer(lt->sysfs->lt, lt);
 }
 
 /**

@@ -254,8 +254,12 @@ int lz_target_set_option(struct lz_target *lt, const char *key, const char *valu
 {
 	struct lz_options o = lz_options_now(lt);
 	unsigned int noio;
+	bool running;
 	int r;
 
+	/* Not to take memory for what is refused; it may be suspended yet. */
+	if (!READ_ONCE(lt->running))
+		goto suspended;
 	/* A suspend waits for messages, and memory may wait for its end. */
 	noio = memalloc_noio_save();
 	r = lz_option_set(&o, key, value, true, why, why_size);
@@ -265,17 +269,19 @@ int lz_target_set_option(struct lz_target *lt, const char *key, const char *valu
 	if (r)
 		return r;
 	spin_lock(&lt->opt_lock);
-	if (lt->running) {
+	running = lt->running;
+	if (running) {
 		/* Again, as another may have been set while memory was waited for. */
 		r = lz_option_set(&lt->options, key, value, true, why, why_size);
 		if (!r)
 			lz_set_options(lt->lz, &lt->options);
-	} else {
-		scnprintf(why, why_size, "%s=%s: the device is suspended", key, value);
-		r = -EBUSY;
 	}
 	spin_unlock(&lt->opt_lock);
-	return r;
+	if (running)
+		return r;
+suspended:
+	scnprintf(why, why_size, "%s=%s: the device is suspended", key, value);
+	return -EBUSY;
 }
 
 /**
@@ -771,7 +777,7 @@ static void lz_dtr(struct dm_target *ti)
 static void lz_set_running(struct lz_target *lt, bool running)
 {
 	spin_lock(&lt->opt_lock);
-	lt->running = running;
+	WRITE_ONCE(lt->running, running);
 	spin_unlock(&lt->opt_lock);
 }
 
@@ -781,6 +787,7 @@ static int lz_preresume(struct dm_target *ti)
 	unsigned int noio = memalloc_noio_save();
 	int r = 0;
 
+	lz_sysfs_appear(lt);
 	mutex_lock(&lt->life);
 	if (lt->running)
 		goto out;
@@ -812,6 +819,8 @@ static int lz_preresume(struct dm_target *ti)
 			      lz_target_name(lt), lt->bdev, ERR_PTR(r));
 			lz_carry_quiesce(lt);
 			cancel_work_sync(&lt->event_work);
+			/* What is told with the next event is not to be of this attempt. */
+			lt->events = 0;
 			if (lt->lz)
 				lz_free_device(lt->lz);
 			lt->lz = NULL;
@@ -836,10 +845,7 @@ out:
 
 static void lz_resume(struct dm_target *ti)
 {
-	unsigned int noio = memalloc_noio_save();
-
 	lz_sysfs_switch(ti->private);
-	memalloc_noio_restore(noio);
 }
 
 static void lz_presuspend(struct dm_target *ti)

@@ -326,11 +326,12 @@ there "after another target gave way"
 # One that may not be resumed has nothing to show.
 must dmsetup create c --notable
 must dmsetup load c --table "$table"
-must dmsetup load c --table "$table"
 d=/sys/dev/block/$(dmsetup info -c --noheadings --separator : -o major,minor c)/lifezone
-nothing "before any resume"
+[ ! -e "$d" ] || fail "there before its disk has a size"
 mustnt dmsetup resume c 2>/dev/null
 nothing "after a resume that failed"
+must dmsetup load c --table "$table"
+nothing "with another table loaded"
 must lz_remove c
 [ ! -e "$d" ] || fail "there after another removal"
 d=$(lz_dir a)
