@@ -92,7 +92,9 @@ class Drive:
             self.torn = [False] * self.nr_zones
             for line in f:
                 word = [int(w) for w in line.split()]
-                self.wp[word[0]], self.cond[word[0]] = word[1], word[2]
+                self.cond[word[0]] = word[2]
+                # Of a zone that is read-only a drive may report anything.
+                self.wp[word[0]] = self.zone_cap if word[2] == READONLY else word[1]
                 self.torn[word[0]] = len(word) > 3 and word[3] != 0
 
     def read(self, addr):

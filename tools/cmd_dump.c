@@ -83,6 +83,11 @@ static bool read_node(struct dump *p, u16 type, u16 level, u64 addr, u64 index, 
 	return true;
 }
 
+static u32 written(const struct dump *p, u32 zone)
+{
+	return lz_report_written(&p->d->z[zone], p->d->g.zone_cap);
+}
+
 /* The first valid copy in @zone, 0 or 1; false: none. */
 static bool super_of(struct dump *p, u32 zone, struct lz_super *s)
 {
@@ -135,7 +140,7 @@ static void find_root(struct dump *p)
 	u32 i, off;
 
 	for (i = 0; b && i < 2 && i < p->d->g.nr_zones; i++) {
-		for (off = p->d->z[i].wp; off-- > 1;) {
+		for (off = written(p, i); off-- > 1;) {
 			u64 addr = (u64)i * p->d->g.zone_blocks + off;
 
 			if (!drive_read(p->d, addr, 1, b) ||
@@ -345,7 +350,7 @@ static bool ends_later(struct dump *p, u64 addr, u64 seq, struct lz_journal *b, 
 	/* Whoever made the links may have made a circle. */
 	for (i = 0; i < p->d->g.nr_zones && zone >= 2 && zone < p->d->g.nr_zones; i++) {
 		next = ~0u;
-		for (; off < p->d->z[zone].wp; off++) {
+		for (; off < written(p, zone); off++) {
 			w.addr = (u64)zone * p->d->g.zone_blocks + off;
 			if (!drive_read(p->d, w.addr, 1, b) || !lz_valid(b, &w, NULL, 0) ||
 			    le64_to_cpu(b->first) <= seq)
@@ -402,9 +407,9 @@ static void walk_journal(struct dump *p, void (*fn)(struct dump *p, u64 addr,
 		}
 		/* Nobody knows how much was written to a zone that is offline. */
 		bad = p->d->z[zone].cond == LZ_COND_OFFLINE;
-		if (!bad && off >= p->d->z[zone].wp) {
+		if (!bad && off >= written(p, zone)) {
 			snprintf(why, n, "nothing written at block %llu", (unsigned long long)addr);
-			bad = !linked && off > p->d->z[zone].wp;
+			bad = !linked && off > written(p, zone);
 			break;
 		}
 		bad = bad || !drive_read(p->d, addr, 1, b);
@@ -659,7 +664,7 @@ static void search_zone(struct dump *p, u32 zone, u16 type,
 {
 	char *buf = lz_alloc_blocks(CHUNK), why[256];
 	u64 first = (u64)zone * p->d->g.zone_blocks;
-	u32 off, unread = 0, wp = p->d->z[zone].wp;
+	u32 off, unread = 0, wp = written(p, zone);
 	bool together = false, sum = type == LZ_BT_SUMMARY;
 
 	for (off = 0; buf && off < wp; off++) {

@@ -46,7 +46,7 @@ enum lz_zone_cond {
 /**
  * struct lz_zone_report - one zone as the drive reports it
  * @wp: write pointer (blocks from the zone's start), rounded up; the capacity
- *	when full
+ *	when full, and anything when read-only
  * @cond: enum lz_zone_cond
  * @torn: the write pointer is within a block, so that nothing more fits the zone
  */
@@ -55,6 +55,13 @@ struct lz_zone_report {
 	u8 cond;
 	bool torn;
 };
+
+/* lz_report_written - blocks that may hold something, of a zone of capacity @cap */
+static inline u32 lz_report_written(const struct lz_zone_report *rep, u32 cap)
+{
+	return rep->cond == LZ_COND_FULL || rep->cond == LZ_COND_READONLY || rep->wp > cap ?
+	       cap : rep->wp;
+}
 
 /* lz_zone_dead - can nothing be written to it any more? */
 static inline bool lz_zone_dead(const struct lz_zone_report *rep)

@@ -998,7 +998,7 @@ void lz_jrec_to_zone(struct lz_zone *z, const struct lz_jrec *rec);
 /* Blocks of a zone that may hold something. */
 static inline u32 lz_zone_written(const struct lz *lz, const struct lz_zone_report *rep)
 {
-	return rep->cond == LZ_COND_FULL ? lz->g.zone_cap : min(rep->wp, lz->g.zone_cap);
+	return lz_report_written(rep, lz->g.zone_cap);
 }
 
 /* setup.c */

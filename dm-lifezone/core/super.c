@@ -208,7 +208,7 @@ static u32 last_root(struct search *s, const struct lz_zone_report *rep, struct 
 		s->unread = LZ_ROOT_COPIES;
 	if (rep->cond == LZ_COND_OFFLINE || rep->cond == LZ_COND_EMPTY)
 		return 0;
-	if (rep->cond == LZ_COND_OPEN || rep->wp < cap) {
+	if (rep->cond == LZ_COND_OPEN || (rep->cond == LZ_COND_FULL && rep->wp < cap)) {
 		for (i = rep->wp - 1; i && i < cap; i--) {
 			if (root_at(s, i, r))
 				return i;

@@ -334,18 +334,27 @@ static void recover_journal_unread(struct kunit *test)
 	ram_check(r);
 }
 
-/* One that is offline counts as empty; what was answered may be in it all the same. */
-static void recover_journal_offline(struct kunit *test)
+/* Cut once the journal has gone on in another zone, for some blocks; returns which. */
+static u32 cut_in_second_zone(struct kunit *test)
 {
 	struct ram *r = test->priv;
-	u32 first = r->lz->js->zone, zone, i;
+	u32 first = r->lz->js->zone, zone;
 
-	for (i = 0; r->lz->js->zone == first || r->lz->js->off < 10; i++) {
+	while (r->lz->js->zone == first || r->lz->js->off < 10) {
 		KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_LONG, 5, 1), 0);
 		KUNIT_ASSERT_EQ(test, ram_flush(r), 0);
 	}
 	zone = r->lz->js->zone;
 	ram_cut(r);
+	return zone;
+}
+
+/* One that is offline counts as empty; what was answered may be in it all the same. */
+static void recover_journal_offline(struct kunit *test)
+{
+	struct ram *r = test->priv;
+	u32 zone = cut_in_second_zone(test), i;
+
 	i = r->zone[zone].wp;
 	r->zone[zone].wp = 0;
 	r->zone[zone].cond = LZ_COND_OFFLINE;
@@ -354,6 +363,19 @@ static void recover_journal_offline(struct kunit *test)
 			      r->said);
 	r->zone[zone].wp = i;
 	r->zone[zone].cond = LZ_COND_OPEN;
+	ram_again(r);
+	ram_verify(r);
+	ram_check(r);
+}
+
+/* Of one that is read-only the write pointer says nothing. */
+static void recover_journal_read_only(struct kunit *test)
+{
+	struct ram *r = test->priv;
+	u32 zone = cut_in_second_zone(test);
+
+	r->zone[zone].cond = LZ_COND_READONLY;
+	r->zone[zone].wp = 0;
 	ram_again(r);
 	ram_verify(r);
 	ram_check(r);
@@ -1033,6 +1055,7 @@ static struct kunit_case recover_cases[] = {
 	KUNIT_CASE(recover_journal_rot),
 	KUNIT_CASE(recover_journal_unread),
 	KUNIT_CASE(recover_journal_offline),
+	KUNIT_CASE(recover_journal_read_only),
 	KUNIT_CASE(recover_journal_hole),
 	KUNIT_CASE(recover_long_commit),
 	KUNIT_CASE(recover_commit_in_pieces),

@@ -48,6 +48,12 @@ static u32 stop_past_root_zone(struct kunit *test)
 	return i;
 }
 
+/* Where the roots in a zone end, the newest last. */
+static u64 roots_end(const struct ram *r, u32 zone)
+{
+	return (u64)zone * r->g.zone_blocks + r->zone[zone].wp;
+}
+
 /* With one of the two root zones gone the device is still found. */
 static void super_one_root_zone(struct kunit *test)
 {
@@ -79,6 +85,21 @@ static void super_root_unread(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, r->zone[newest].fail, 0);
 	r->zone[newest ^ 1].fail = 1 << LZ_OP_READ;
 	ram_again(r);
+	ram_verify(r);
+}
+
+/* Of a root zone that is read-only the write pointer says nothing. */
+static void super_root_read_only(struct kunit *test)
+{
+	struct ram *r = test->priv;
+	u32 newest = stop_past_root_zone(test) ^ 1;
+	u64 end = roots_end(r, newest);
+
+	r->zone[newest].cond = LZ_COND_READONLY;
+	r->zone[newest].wp -= LZ_ROOT_COPIES;
+	KUNIT_ASSERT_EQ(test, ram_load(r, LZ_LOAD_RO), 0);
+	KUNIT_EXPECT_EQ(test, r->lz->ckpt.number,
+			le64_to_cpu(((struct lz_root *)ram_block(r, end - 1))->h.seq));
 	ram_verify(r);
 }
 
@@ -171,12 +192,6 @@ static void super_empty_root_zone(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, r->zone[other].cond, LZ_COND_FULL);
 	ram_verify(r);
 	ram_check(r);
-}
-
-/* Where the roots in a zone end, the newest last. */
-static u64 roots_end(const struct ram *r, u32 zone)
-{
-	return (u64)zone * r->g.zone_blocks + r->zone[zone].wp;
 }
 
 /* The newest root, which ends at @end, leads there. */
@@ -319,6 +334,7 @@ static struct kunit_case super_cases[] = {
 	KUNIT_CASE(super_root_rolls),
 	KUNIT_CASE(super_one_root_zone),
 	KUNIT_CASE(super_root_unread),
+	KUNIT_CASE(super_root_read_only),
 	KUNIT_CASE(super_probe_refused),
 	KUNIT_CASE(super_said_once),
 	KUNIT_CASE(super_empty_root_zone),

@@ -790,8 +790,11 @@ void drive_report(const struct drive *d, struct lz_zone_report *r)
 	u32 i;
 
 	for (i = 0; i < d->g.nr_zones; i++) {
+		u32 anything[] = { 0, d->z[i].wp / 2, d->g.zone_cap };
+
 		/* As drives do, or those who ask them. */
-		r[i].wp = d->z[i].cond == LZ_COND_OFFLINE ? 0 : d->z[i].wp;
+		r[i].wp = d->z[i].cond == LZ_COND_OFFLINE ? 0 :
+			  d->z[i].cond == LZ_COND_READONLY ? anything[i % 3] : d->z[i].wp;
 		r[i].cond = d->z[i].cond;
 		r[i].torn = d->z[i].torn;
 	}

@@ -465,7 +465,8 @@ def forged_root(img, r):
     """A user's, in data, while there are roots in one root zone only, which is full."""
     front = {a // img.r.zone_blocks for a in img.r.map.values() if a % img.r.zone_blocks < 4}
     zone = next((z for z in img.data if z not in front and img.used(z) > 4 and
-                 img.r.zone[z]["valid"] and img.addr(z, 3) not in img.summary), None)
+                 img.r.zone[z]["valid"] and
+                 not any(img.whole(img.addr(z, off)) for off in range(4))), None)
     if zone is None or not img.super[1:]:
         return False
     h = img.all[img.newest[0]]
