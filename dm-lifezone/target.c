@@ -577,7 +577,7 @@ static int lz_report_zone(struct blk_zone *z, unsigned int idx, void *data)
 	if (lz_zone_is_runt(lt, z) || nr >= lt->geometry.nr_zones)
 		return 0;
 	r = &rep->z[nr];
-	/* Of an offline zone it may be anything. */
+	/* Of a zone that cannot be written it may be anything. */
 	r->wp = lt->geometry.zone_cap;
 	if (z->wp >= z->start && z->wp - z->start < z->len)
 		r->wp = min_t(u64, DIV_ROUND_UP_ULL(z->wp - z->start, LZ_BLOCK_SECTORS), r->wp);
@@ -599,7 +599,6 @@ static int lz_report_zone(struct blk_zone *z, unsigned int idx, void *data)
 		break;
 	case BLK_ZONE_COND_READONLY:
 		r->cond = LZ_COND_READONLY;
-		r->wp = lt->geometry.zone_cap;
 		break;
 	case BLK_ZONE_COND_OFFLINE:
 		r->cond = LZ_COND_OFFLINE;
