@@ -7,7 +7,8 @@
 
 no_udev
 # Each command takes a twentieth of a second, so that a checkpoint of many leaves takes seconds.
-drive=$(make_nullb size=6144 zone_size=64 irqmode=2 completion_nsec=50000000) || fail "no null_blk"
+slow=$((50000000 * ${LZ_TEST_SCALE:-1}))
+drive=$(make_nullb size=6144 zone_size=64 irqmode=2 completion_nsec=$slow) || fail "no null_blk"
 must lz_format --quiet "$drive"
 must lz_create p "$drive" commit_ms 600000
 top=/dev/mapper/p
@@ -39,6 +40,7 @@ pid=$!
 count() { wc -l <"$W/done"; }
 waits() {
 	at=$(count)
+	[ -e /proc/$pid ] || fail "no discard has waited: $at done"
 	sleep 0.3
 	[ "$at" -gt 0 ] && [ "$(count)" = "$at" ] && grep -q '^State:.*D' /proc/$pid/status
 }
