@@ -164,6 +164,8 @@ help:
 # help:                     LIFEZONE_CACHE, default ~/.cache/lifezone; "make distclean" removes them)
 
 distclean: clean
-	rm -rf "$${LIFEZONE_CACHE:-$${XDG_CACHE_HOME:-$$HOME/.cache}/lifezone}"
+	cd "$${LIFEZONE_CACHE:-$${XDG_CACHE_HOME:-$$HOME/.cache}/lifezone}" 2>/dev/null || exit 0; \
+		rm -rf guest-* qemu-* linux-* debug-* kcsan-* kunit-* kvm-* *.lock; \
+		rmdir --ignore-fail-on-non-empty "$$PWD"
 
 endif

@@ -39,10 +39,19 @@ static int read_sidecar(struct drive *d, off_t bytes)
 	char *path = sidecar_path(d);
 	u32 size, cap, max_open, zone, wp, cond, torn;
 	char line[80];
-	int ret = -1, n;
+	int ret = -1, n, fd;
+	struct stat st;
 	FILE *f;
 
-	f = path ? fopen(path, "re") : NULL;
+	/* Whatever it is, it is not waited for. */
+	fd = path ? open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC) : -1;
+	if (fd >= 0 && !fstat(fd, &st) && !S_ISREG(st.st_mode)) {
+		complain(path, "not a file");
+		close(fd);
+		free(path);
+		return -1;
+	}
+	f = fd >= 0 ? fdopen(fd, "r") : NULL;
 	if (!f) {
 		ret = path && errno == ENOENT ? 0 : -1;
 		if (ret)
@@ -59,6 +68,10 @@ static int read_sidecar(struct drive *d, off_t bytes)
 	d->g.zone_blocks = size;
 	d->g.zone_cap = cap;
 	d->g.max_open = max_open;
+	if (bytes / LZ_BLOCK_SIZE / size > UINT32_MAX) {
+		complain(d->path, "more than %u zones", UINT32_MAX);
+		goto out;
+	}
 	d->g.nr_zones = bytes / LZ_BLOCK_SIZE / size;
 	d->z = calloc(d->g.nr_zones ? d->g.nr_zones : 1, sizeof(*d->z));
 	if (!d->z) {
@@ -113,7 +126,10 @@ static bool write_sidecar(const struct drive *d)
 	/* Of the file there is, wherever it is, it is to be the next contents. */
 	if (path && !real)
 		real = strdup(path);
-	if (real && asprintf(&new, "%s.new", real) >= 0)
+	/* A device or the like would be lost. */
+	if (real && !stat(real, &st) && !S_ISREG(st.st_mode))
+		errno = EINVAL;
+	else if (real && asprintf(&new, "%s.new", real) >= 0)
 		f = fopen(new, "we");
 	if (!f)
 		goto out;
@@ -216,9 +232,9 @@ static bool told_geometry(struct drive *d, const struct drive_image *img, off_t 
 {
 	u64 cap = img->zone_cap ? img->zone_cap : img->zone_size;
 
-	if (!is_power_of_2(img->zone_size) || img->zone_size < LZ_BLOCK_SIZE ||
+	if (!is_power_of_2(img->zone_size) || img->zone_size < 8 * LZ_BLOCK_SIZE ||
 	    img->zone_size > (u64)LZ_ZONE_BLOCKS_MAX * LZ_BLOCK_SIZE) {
-		complain(d->path, "zone size %llu (a power of two from 4K to 64G is needed)",
+		complain(d->path, "zone size %llu (a power of two from 32K to 64G is needed)",
 			 (unsigned long long)img->zone_size);
 		return false;
 	}
@@ -229,6 +245,11 @@ static bool told_geometry(struct drive *d, const struct drive_image *img, off_t 
 	}
 	d->g.zone_blocks = img->zone_size / LZ_BLOCK_SIZE;
 	d->g.zone_cap = cap / LZ_BLOCK_SIZE;
+	if (bytes / img->zone_size > UINT32_MAX) {
+		complain(d->path, "more than %u zones of %llu bytes", UINT32_MAX,
+			 (unsigned long long)img->zone_size);
+		return false;
+	}
 	d->g.nr_zones = bytes / img->zone_size;
 	d->g.max_open = img->max_open;
 	d->z = calloc(d->g.nr_zones ? d->g.nr_zones : 1, sizeof(*d->z));

@@ -174,14 +174,30 @@ error_t parse_device(int key, char *arg, struct argp_state *state, const char **
 	return key == ARGP_KEY_ARG || key == ARGP_KEY_END ? 0 : ARGP_ERR_UNKNOWN;
 }
 
+static argp_parser_t parse_one;
+
+/* Of a word it does not know argp would say more than a line. */
+static error_t parse_quietly(int key, char *arg, struct argp_state *state)
+{
+	if (key == ARGP_KEY_INIT)
+		state->err_stream = NULL;
+	return parse_one(key, arg, state);
+}
+
 void parse_args(const struct argp *argp, const char *name, int argc, char **argv, void *input)
 {
+	struct argp one_line = *argp;
 	char full[32];
 	error_t err;
 
 	snprintf(full, sizeof(full), "lifezone %s", name);
 	argv[0] = full;
-	err = argp_parse(argp, argc, argv, 0, NULL, input);
+	parse_one = argp->parser;
+	one_line.parser = parse_quietly;
+	err = argp_parse(&one_line, argc, argv, 0, NULL, input);
+	/* getopt() has said what it is. */
+	if (err == EINVAL)
+		exit(EXIT_USAGE_);
 	if (err) {
 		complain(name, "%s", strerror(err));
 		exit(EXIT_USAGE_);

@@ -28,7 +28,7 @@ with_lock() {
 # scratch BYTES NAME: prints a new folder for so much, in memory if there is 8 GiB more: a host's
 # disk may stand still for so long that a guest takes its drive for broken.
 scratch() {
-	local need=$(($1 + (8 << 30))) in=${TMPDIR:-/tmp}
+	local need=$(($1 + (8 << 30))) in=${TMPDIR:-/var/tmp}
 	[ ! -w /dev/shm ] || [ "$(df -B1 --output=avail /dev/shm | tail -1)" -le $need ] ||
 		! awk -v need=$need '/^MemAvailable/ { exit $2 * 1024 < need }' /proc/meminfo ||
 		in=/dev/shm

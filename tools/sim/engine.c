@@ -503,11 +503,11 @@ int sim_init(struct sim *s, const struct sim_policy *p, const struct sim_setup *
 	u32 i;
 
 	sim_begin(s, p, setup);
-	*why = NULL;
-	if (all >= SIM_NOWHERE || setup->blocks + (reserve + 2) * setup->cap > all) {
-		*why = "too few zones for so many blocks, or 2^32 blocks and more";
+	*why = all >= SIM_NOWHERE ? "the zones have 2^32 blocks or more" :
+	       setup->blocks + (reserve + 2) * setup->cap > all ?
+	       "too few zones for --blocks: two more are needed, and those of --gc-start" : NULL;
+	if (*why)
 		return -EINVAL;
-	}
 	s->load = load_new(load, setup->blocks, setup->seed, why);
 	if (!s->load)
 		return *why ? -EINVAL : -ENOMEM;

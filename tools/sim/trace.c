@@ -288,8 +288,10 @@ static bool blkparse_line(struct trace *t)
 	if (!strpbrk(word[6], "WD"))
 		return true;
 	/* A flush has no blocks. */
-	if (n < 10 || *word[8] != '+')
+	if (n < 8 || *word[7] == '[')
 		return true;
+	if (n < 10 || strcmp(word[8], "+"))
+		return wrong(t, "%s %.40s: must be followed by + and sectors", word[6], word[7]);
 	if (!number(word[7], &sector) || !number(word[9], &sectors) ||
 	    sector >= 1ull << 54 || sectors >= 1ull << 54)
 		return wrong(t, "%.40s + %.40s: must be sectors", word[7], word[9]);
