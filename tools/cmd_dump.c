@@ -23,7 +23,7 @@ struct dump {
 	struct lz_super super;
 	struct lz_root root;
 	bool have_super;
-	bool super_in[2];	/* root zones that have a valid one */
+	bool super_in[2];	/* root zones that have a valid one of this device */
 	bool have_root;
 	u64 root_addr;
 	bool journal_told;	/* that it is damaged */
@@ -119,9 +119,12 @@ static void find_super(struct dump *p)
 			p->have_super = true;
 		}
 	}
-	lz_free_blocks(s);
 	memcpy(p->uuid, p->super.h.uuid, LZ_UUID_SIZE);
 	p->by_uuid = p->have_super;
+	/* One of another device does not count. */
+	for (i = 0; s && i < 2 && i < p->d->g.nr_zones; i++)
+		p->super_in[i] = super_of(p, i, s);
+	lz_free_blocks(s);
 }
 
 static bool newer_root(const struct dump *p, const struct lz_root *r)

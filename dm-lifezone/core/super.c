@@ -236,12 +236,14 @@ static u32 last_root(struct search *s, const struct lz_zone_report *rep, struct 
 	return lo;
 }
 
-static bool has_super(struct lz *lz, u32 zone, void *buf)
+/* A superblock of this device, at the front of @zone. */
+static bool has_super(struct lz *lz, u32 zone, struct lz_super *buf)
 {
 	u32 i;
 
 	for (i = 0; i < LZ_SUPER_COPIES; i++) {
-		if (super_at(lz, zone, i, buf, true) > 0)
+		if (super_at(lz, zone, i, buf, true) > 0 &&
+		    !memcmp(buf->h.uuid, lz->si.uuid, LZ_UUID_SIZE))
 			return true;
 	}
 	return false;
