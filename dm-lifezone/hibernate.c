@@ -8,7 +8,8 @@
  * read, if the kernel that fetched the copy had started it meanwhile. Core cannot be
  * frozen as users are, as file systems wait for it while they are. So hibernation is
  * refused as long as there is a device with a map, and a device while the machine
- * hibernates. Sleep is not: memory stays.
+ * hibernates. Sleep is not: memory stays. A module that is loaded while the machine is about to
+ * hibernate has not heard of it.
  */
 #include <linux/suspend.h>
 #include "shell.h"
