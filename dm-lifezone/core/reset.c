@@ -38,8 +38,8 @@ static bool due(struct lz *lz, struct lz_zone *z, bool *later)
 		yes = false;
 	} else if (z->done != z->resv && !lz_planted(LZ_PLANT_RESET_WITH_WRITES)) {
 		*later = z->state == LZ_ZS_OPEN && !z->closing;
-	} else if (z->state == LZ_ZS_BAD && (z->flags & LZ_ZF_WORN)) {
-		yes = false;	/* it had its second chance */
+	} else if (z->state == LZ_ZS_BAD && (z->open || (z->flags & LZ_ZF_WORN))) {
+		yes = false;	/* it is being finished, or had its second chance */
 	} else if (z->state == LZ_ZS_FULL || z->state == LZ_ZS_BAD) {
 		yes = decide(lz, z, true);
 	} else if (z->state == LZ_ZS_OPEN && !z->closing) {

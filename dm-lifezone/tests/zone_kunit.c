@@ -472,6 +472,42 @@ static void set_reset(struct lz *lz, enum lz_reset reset)
 	lz_set_options(lz, &o);
 }
 
+static bool is_finish(struct ram *r, const struct lz_cmd *c)
+{
+	return c->op == LZ_OP_FINISH;
+}
+
+/* While it is finished nobody resets it, whatever is set. */
+static void zone_finish_not_reset(struct kunit *test)
+{
+	struct ram *r = ram_device(test, 40, 8);
+	u32 zone;
+	u64 resets;
+
+	KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_LONG, 0, 20), 0);
+	zone = lz_addr_zone(r->lz, lz_map_get(r->lz, 0));
+	r->zone[zone].fail = 1 << LZ_OP_RESET;
+	r->slow = is_finish;
+	KUNIT_ASSERT_EQ(test, ram_discard(r, 0, 20), 0);
+	KUNIT_ASSERT_EQ(test, ram_flush(r), 0);
+	ram_pump(r);
+	KUNIT_ASSERT_EQ(test, r->lz->zone[zone].state, LZ_ZS_BAD);
+	KUNIT_ASSERT_EQ(test, r->nr_held, 1u);
+	r->zone[zone].fail = 0;
+	resets = r->nr_ops[LZ_OP_RESET];
+	set_reset(r->lz, LZ_RESET_EAGER);
+	ram_pump(r);
+	KUNIT_ASSERT_EQ(test, ram_flush(r), 0);
+	KUNIT_EXPECT_EQ(test, r->nr_ops[LZ_OP_RESET], resets);
+	r->slow = NULL;
+	ram_release(r, 0);
+	ram_pump(r);
+	KUNIT_EXPECT_EQ(test, r->lz->zone[zone].state, LZ_ZS_BAD);
+	KUNIT_EXPECT_EQ(test, r->zone[zone].cond, LZ_COND_FULL);
+	ram_verify(r);
+	ram_check(r);
+}
+
 /* By the rule that is set, zones that were left empty by the one before are reset; not before. */
 static void zone_reset_set(struct kunit *test)
 {
@@ -676,6 +712,7 @@ static struct kunit_case zone_cases[] = {
 	KUNIT_CASE(zone_finish_error),
 	KUNIT_CASE(zone_open_reset_error),
 	KUNIT_CASE(zone_left_to_be_filled),
+	KUNIT_CASE(zone_finish_not_reset),
 	KUNIT_CASE(zone_reset_set),
 	KUNIT_CASE(zone_generation_wraps),
 	KUNIT_CASE(zone_slow_write),
