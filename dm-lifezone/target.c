@@ -239,6 +239,12 @@ static struct lz_options lz_options_now(struct lz_target *lt)
 	return o;
 }
 
+static int lz_refuse_suspended(const char *key, const char *value, char *why, size_t why_size)
+{
+	scnprintf(why, why_size, "%s=%s: the device is suspended", key, value);
+	return -EBUSY;
+}
+
 /**
  * lz_target_set_option - change an option of a loaded target
  * @lt: target
@@ -254,12 +260,11 @@ int lz_target_set_option(struct lz_target *lt, const char *key, const char *valu
 {
 	struct lz_options o = lz_options_now(lt);
 	unsigned int noio;
-	bool running;
 	int r;
 
 	/* Not to take memory for what is refused; it may be suspended yet. */
 	if (!READ_ONCE(lt->running))
-		goto suspended;
+		return lz_refuse_suspended(key, value, why, why_size);
 	/* A suspend waits for messages, and memory may wait for its end. */
 	noio = memalloc_noio_save();
 	r = lz_option_set(&o, key, value, true, why, why_size);
@@ -269,19 +274,16 @@ int lz_target_set_option(struct lz_target *lt, const char *key, const char *valu
 	if (r)
 		return r;
 	spin_lock(&lt->opt_lock);
-	running = lt->running;
-	if (running) {
+	if (lt->running) {
 		/* Again, as another may have been set while memory was waited for. */
 		r = lz_option_set(&lt->options, key, value, true, why, why_size);
 		if (!r)
 			lz_set_options(lt->lz, &lt->options);
+	} else {
+		r = lz_refuse_suspended(key, value, why, why_size);
 	}
 	spin_unlock(&lt->opt_lock);
-	if (running)
-		return r;
-suspended:
-	scnprintf(why, why_size, "%s=%s: the device is suspended", key, value);
-	return -EBUSY;
+	return r;
 }
 
 /**

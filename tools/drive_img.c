@@ -33,6 +33,23 @@ static char *sidecar_path(const struct drive *d)
 	return asprintf(&p, "%s.zones", d->path) < 0 ? NULL : p;
 }
 
+/* An image of @bytes has so many zones of the size that is known. */
+static bool alloc_zones(struct drive *d, off_t bytes)
+{
+	u64 size = (u64)d->g.zone_blocks * LZ_BLOCK_SIZE;
+
+	if (bytes / size > UINT32_MAX) {
+		complain(d->path, "more than %u zones of %llu bytes", UINT32_MAX,
+			 (unsigned long long)size);
+		return false;
+	}
+	d->g.nr_zones = bytes / size;
+	d->z = calloc(d->g.nr_zones ? d->g.nr_zones : 1, sizeof(*d->z));
+	if (!d->z)
+		complain(d->path, "out of memory");
+	return d->z;
+}
+
 /* 1: read; 0: there is none; -1: it is of no use and has been complained about. */
 static int read_sidecar(struct drive *d, off_t bytes)
 {
@@ -68,16 +85,8 @@ static int read_sidecar(struct drive *d, off_t bytes)
 	d->g.zone_blocks = size;
 	d->g.zone_cap = cap;
 	d->g.max_open = max_open;
-	if (bytes / LZ_BLOCK_SIZE / size > UINT32_MAX) {
-		complain(d->path, "more than %u zones", UINT32_MAX);
+	if (!alloc_zones(d, bytes))
 		goto out;
-	}
-	d->g.nr_zones = bytes / LZ_BLOCK_SIZE / size;
-	d->z = calloc(d->g.nr_zones ? d->g.nr_zones : 1, sizeof(*d->z));
-	if (!d->z) {
-		complain(d->path, "out of memory");
-		goto out;
-	}
 	while (fgets(line, sizeof(line), f)) {
 		/* The tool was killed while it wrote it, or had no room: nobody was answered. */
 		if (feof(f) && !strchr(line, '\n'))
@@ -245,19 +254,8 @@ static bool told_geometry(struct drive *d, const struct drive_image *img, off_t 
 	}
 	d->g.zone_blocks = img->zone_size / LZ_BLOCK_SIZE;
 	d->g.zone_cap = cap / LZ_BLOCK_SIZE;
-	if (bytes / img->zone_size > UINT32_MAX) {
-		complain(d->path, "more than %u zones of %llu bytes", UINT32_MAX,
-			 (unsigned long long)img->zone_size);
-		return false;
-	}
-	d->g.nr_zones = bytes / img->zone_size;
 	d->g.max_open = img->max_open;
-	d->z = calloc(d->g.nr_zones ? d->g.nr_zones : 1, sizeof(*d->z));
-	if (!d->z) {
-		complain(d->path, "out of memory");
-		return false;
-	}
-	return guess_zones(d);
+	return alloc_zones(d, bytes) && guess_zones(d);
 }
 
 static bool img_open(struct drive *d, unsigned int flags, const struct drive_image *img)

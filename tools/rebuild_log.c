@@ -252,26 +252,30 @@ bool rebuild_journal_between(struct rebuild *b, const struct lz_root *from, stru
 	return true;
 }
 
+static void mark_node(const struct rebuild *b, u8 *node, u32 zone, u64 addr)
+{
+	if (possible(b, addr) && lz_addr_zone(b->lz, addr) == zone)
+		bit_set(node, lz_addr_off(b->lz, addr));
+}
+
 /* Nodes of @zone that the newest root leads to, a bit by block: those that are damaged at least. */
 static u8 *nodes_in(struct rebuild *b, u32 zone)
 {
 	const struct lz_tree *tree[] = { &b->lz->map, &b->lz->ztab };
 	u8 *node = lz_zalloc_array(b->lz->g.zone_cap / 8 + 1, 1);
-	u64 idx, addr;
+	u64 idx;
 	u32 t, i;
 
-	if (!node)
+	if (!node) {
 		b->err = -ENOMEM;
-	for (t = 0; t < ARRAY_SIZE(tree) && b->base && node; t++)
-		for (idx = 0; idx < tree[t]->n[0]; idx++) {
-			addr = leaf_addr(b, b->base, tree[t], idx);
-			if (possible(b, addr) && lz_addr_zone(b->lz, addr) == zone)
-				bit_set(node, lz_addr_off(b->lz, addr));
-		}
+		return NULL;
+	}
+	for (t = 0; t < ARRAY_SIZE(tree) && b->base; t++)
+		for (idx = 0; idx < tree[t]->n[0]; idx++)
+			mark_node(b, node, zone, leaf_addr(b, b->base, tree[t], idx));
 	/* And those on the way to a leaf. */
-	for (i = 0; i < b->nr_hurt && node; i++)
-		if (possible(b, b->hurt[i]) && lz_addr_zone(b->lz, b->hurt[i]) == zone)
-			bit_set(node, lz_addr_off(b->lz, b->hurt[i]));
+	for (i = 0; i < b->nr_hurt; i++)
+		mark_node(b, node, zone, b->hurt[i]);
 	return node;
 }
 

@@ -24,7 +24,7 @@ u32 scan_have(const struct scan *s, u32 zone)
 
 	if (rep->cond == LZ_COND_EMPTY || rep->cond == LZ_COND_OFFLINE)
 		return 0;
-	return rep->cond == LZ_COND_OPEN ? min(rep->wp, s->lz->g.zone_cap) : s->lz->g.zone_cap;
+	return lz_zone_written(s->lz, rep);
 }
 
 bool scan_holds(const struct scan *s, u64 addr)

@@ -25,6 +25,7 @@ LIFEZONE_PRELOAD names what is built from preload.c.
 Images are those of "lzcrash --export": IMAGE, IMAGE.zones, IMAGE.allowed.
 """
 import filecmp
+import functools
 import json
 import os
 import random
@@ -880,9 +881,10 @@ def drop(path):
 
 def pool(tool, lzcrash, folder, seed, worlds):
     # Drives with nodes above the leaves are another command's.
-    missing = {(row, way) for row in TABLE for way in row[2]
+    missing = {f"{row[0]}, {way}": functools.partial(inflict, row, way)
+               for row in TABLE for way in row[2]
                if not seldom(row[0], way) and "above the leaves" not in row[0]}
-    missing.add("moved")
+    missing["moved"] = Image.moves
     for world in range(MOST_WORLDS):
         if world >= worlds and not missing:
             break
@@ -890,14 +892,14 @@ def pool(tool, lzcrash, folder, seed, worlds):
             large = os.stat(path).st_blocks * 512 > LARGE
             # Only what is sound is damaged, to see what comes of that.
             img = Untouched(path) if not large and sound(tool, path) else None
-            has = {m for m in missing
-                   if (img.moves() if m == "moved" else inflict(*m, img))} if img else set()
+            has = [what for what, can in missing.items() if can(img)] if img else []
             UNREAD.clear()
             if large or world >= worlds and not has:
                 drop(path)
-            missing -= has
-    for m in missing:
-        print("no drive for", m if m == "moved" else (m[0][0], m[1]))
+            for what in has:
+                del missing[what]
+    for what in missing:
+        print("no drive for", what)
     print(f"{len(images(folder))} images")
     return len(missing)
 

@@ -503,9 +503,11 @@ int sim_init(struct sim *s, const struct sim_policy *p, const struct sim_setup *
 	u32 i;
 
 	sim_begin(s, p, setup);
-	*why = all >= SIM_NOWHERE ? "the zones have 2^32 blocks or more" :
-	       setup->blocks + (reserve + 2) * setup->cap > all ?
-	       "too few zones for --blocks: two more are needed, and those of --gc-start" : NULL;
+	*why = NULL;
+	if (all >= SIM_NOWHERE)
+		*why = "the zones have 2^32 blocks or more";
+	else if (setup->blocks + (reserve + 2) * setup->cap > all)
+		*why = "too few zones for --blocks: two more are needed, and those of --gc-start";
 	if (*why)
 		return -EINVAL;
 	s->load = load_new(load, setup->blocks, setup->seed, why);
