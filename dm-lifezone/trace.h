@@ -147,20 +147,23 @@ TRACE_EVENT(lifezone_victim_zone, TP_PROTO(dev_t dev, const struct lz_trace *t),
 			     __field(u32, zone)
 			     __field(u8, class)
 			     __field(u64, valid)
+			     __field(u64, written)
 			     __field(u64, age)
 			     __field(s32, rate)),
 	    TP_fast_assign(__entry->dev = dev;
 			   __entry->zone = t->zone;
 			   __entry->class = t->class;
 			   __entry->valid = t->a;
+			   __entry->written = t->d;
 			   __entry->age = t->b;
 			   __entry->rate = t->c;),
-	    TP_printk("%d,%d zone %u class %s valid %llu age %llu rate %d",
+	    TP_printk("%d,%d zone %u class %s valid %llu of %llu age %llu rate %d",
 		      MAJOR(__entry->dev), MINOR(__entry->dev), __entry->zone,
-		      lz_show_class(__entry->class), __entry->valid, __entry->age, __entry->rate)
+		      lz_show_class(__entry->class), __entry->valid, __entry->written,
+		      __entry->age, __entry->rate)
 );
 
-/* GC chose a zone to clean. */
+/* GC chose a zone to clean, or an empty one to be reset. */
 TRACE_EVENT(lifezone_victim, TP_PROTO(dev_t dev, const struct lz_trace *t),
 	    TP_ARGS(dev, t),
 	    TP_STRUCT__entry(__field(dev_t, dev)
@@ -191,17 +194,20 @@ TRACE_EVENT(lifezone_reset, TP_PROTO(dev_t dev, const struct lz_trace *t),
 			     __field(u8, class)
 			     __field(u8, state)
 			     __field(u8, due)
-			     __field(u8, alone)),
+			     __field(u8, alone)
+			     __field(u8, chosen)),
 	    TP_fast_assign(__entry->dev = dev;
 			   __entry->zone = t->zone;
 			   __entry->class = t->class;
 			   __entry->state = t->old;
 			   __entry->due = t->new;
-			   __entry->alone = t->a;),
-	    TP_printk("%d,%d zone %u class %s %s -> %s%s",
+			   __entry->alone = t->a;
+			   __entry->chosen = t->b;),
+	    TP_printk("%d,%d zone %u class %s %s -> %s%s%s",
 		      MAJOR(__entry->dev), MINOR(__entry->dev), __entry->zone,
 		      lz_show_class(__entry->class), lz_show_zone_state(__entry->state),
-		      __entry->due ? "due" : "left", __entry->alone ? " alone" : "")
+		      __entry->due ? "due" : "left", __entry->alone ? " alone" : "",
+		      __entry->chosen ? " chosen" : "")
 );
 
 /* A commit became durable. */

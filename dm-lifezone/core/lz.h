@@ -93,6 +93,7 @@ static_assert(LZ_LOG_BLOCKS + 1 <= LZ_CMD_BLOCKS, "the longest, and a link");
  * @draining: waits for @readers to go; its last reader kicks the machine
  * @listed: on a list, whichever, or being reset (list_lock)
  * @by_gc: its last valid block was moved by GC
+ * @chosen: GC wants it reset as it is, empty and not full (machine)
  * @failed: a write or reset of it failed
  * @begun: a write has landed at its start
  * @gen: generation
@@ -127,6 +128,7 @@ struct lz_zone {
 	bool draining;
 	bool listed;
 	bool by_gc;
+	bool chosen;
 	bool failed;
 	bool begun;
 	u32 gen;
@@ -860,6 +862,7 @@ struct lz_zone *lz_zone_take_free(struct lz *lz, bool meta);
 void lz_zone_freed(struct lz *lz, struct lz_zone *z);
 bool lz_writes_pending(const struct lz *lz);
 void lz_zone_emptied(struct lz *lz, struct lz_zone *z);
+u32 lz_zone_left(struct lz *lz, struct lz_zone *z);
 void lz_zone_aside(struct lz *lz, struct lz_zone *z, int error);
 bool lz_zone_landed(struct lz *lz, const struct lz_write *w, u64 addr);
 u32 lz_zones_lost(const struct lz *lz);

@@ -317,4 +317,13 @@ static inline bool lz_reset_alone(u32 written, u32 cap)
 	return 16 * (u64)written >= cap;
 }
 
+/*
+ * A zone left to be filled, all @written blocks of which are gone, gains as much by a reset as one
+ * of @cap blocks that has @valid does by being cleaned: and nothing has to be copied.
+ */
+static inline bool lz_reset_rather(u32 written, u32 valid, u32 cap)
+{
+	return (u64)written + valid >= cap;
+}
+
 #endif /* LIFEZONE_POLICY_H */

@@ -6,7 +6,8 @@
  * which of them still live there. Those are read, appended to a zone of their
  * class, and mapped only if the map still names the old place, so a block
  * written meanwhile is never replaced. GC does not free the zone: it becomes
- * empty like any other and is reset by reset.c.
+ * empty like any other and is reset by reset.c. So is an empty zone that was left to be filled, and
+ * gains as much as the victim would.
  *
  * A zone whose summaries are incomplete (a write to it failed, a cut took the
  * room for the last one, or they do not check) is cleaned by searching the map,
@@ -85,11 +86,30 @@ static void earn_up_to(struct lz *lz, u64 blocks)
 	earn(lz, more);
 }
 
-/* The zone to clean; @t: how many zones it was chosen from, and why. */
+/* Is @z, open, of all zones that are empty the one with most to gain? @most: so much has been. */
+static bool most_left(struct lz *lz, struct lz_zone *z, u64 now, struct lz_trace *t, u32 *most)
+{
+	u32 left = lz_zone_left(lz, z);
+
+	if (!left)
+		return false;
+	t->c++;
+	if (lz_traced(lz, LZ_TR_VICTIM_ZONE))
+		lz_trace_event(lz, &(struct lz_trace){
+			.what = LZ_TR_VICTIM_ZONE, .zone = lz_zone_nr(lz, z), .class = z->class,
+			.b = now - z->seq, .d = left,
+		});
+	if (left <= *most)
+		return false;
+	*most = left;
+	return true;
+}
+
+/* The zone to clean, or to reset; @t: how many zones it was chosen from, and why. */
 static u32 pick(struct lz *lz, struct lz_trace *t)
 {
 	struct lz_pace_in in;
-	u32 best = LZ_NONE, aside = LZ_NONE, i;
+	u32 best = LZ_NONE, aside = LZ_NONE, empty = LZ_NONE, left = 0, best_valid = 0, i;
 	u64 top = 0, now = atomic64_read(&lz->write_seq);
 	u32 room = lz->g.zone_cap - DIV_ROUND_UP(lz->g.zone_cap, LZ_FILL_SUMMARY + 1);
 	u8 how = lz_victim_rule(&lz->o);
@@ -109,6 +129,8 @@ static u32 pick(struct lz *lz, struct lz_trace *t)
 		int rate = 0;
 		bool worth;
 
+		if (state == LZ_ZS_OPEN && most_left(lz, z, now, t, &left))
+			empty = i;
 		if ((state != LZ_ZS_FULL && state != LZ_ZS_BAD) || !valid ||
 		    z->draining || z->gc_ckpt > lz->ckpt.number)
 			continue;
@@ -125,7 +147,7 @@ static u32 pick(struct lz *lz, struct lz_trace *t)
 		if (traced)
 			lz_trace_event(lz, &(struct lz_trace){
 				.what = LZ_TR_VICTIM_ZONE, .zone = i, .class = z->class,
-				.a = valid, .b = age, .c = (s64)rate,
+				.a = valid, .b = age, .c = (s64)rate, .d = z->done,
 			});
 		if (!worth)
 			continue;
@@ -133,12 +155,15 @@ static u32 pick(struct lz *lz, struct lz_trace *t)
 		if (score > top) {
 			top = score;
 			best = i;
+			best_valid = valid;
 		}
 	}
 	/* One set aside comes first, but it takes room and gives none back. */
 	if (aside != LZ_NONE && (!pressed || best == LZ_NONE))
 		return aside;
-	return best;
+	if (best == LZ_NONE)
+		return pressed ? empty : best;
+	return empty != LZ_NONE && lz_reset_rather(left, best_valid, room) ? empty : best;
 }
 
 static void summary_read(struct lz *lz, struct lz_cmd *cmd)
@@ -605,12 +630,20 @@ static bool slots_step(struct lz *lz)
 	return idle;
 }
 
+/* One zone less is asked for. */
+static void one_done(struct lz_gc *gc)
+{
+	u32 want = READ_ONCE(gc->want);
+
+	if (want)
+		WRITE_ONCE(gc->want, want - 1);
+}
+
 static void victim_end(struct lz *lz)
 {
 	struct lz_gc *gc = &lz->gc;
 	struct lz_zone *z = &lz->zone[gc->victim];
 	u32 left = atomic_read(&z->valid);
-	u32 want;
 
 	if (z->gc_ckpt == ~0ull) {
 		/* Some of it cannot be read; it stays. */
@@ -628,9 +661,7 @@ static void victim_end(struct lz *lz)
 		z->gc_ckpt = lz->ckpt.number + (lz->ckpt.state == LZ_CK_IDLE ? 1 : 2);
 		lz_ckpt_want(lz);
 	}
-	want = READ_ONCE(gc->want);
-	if (want)
-		WRITE_ONCE(gc->want, want - 1);
+	one_done(gc);
 	if (z->state == LZ_ZS_BAD)
 		gc->aside = 0;
 	gc->state = LZ_GC_IDLE;
@@ -653,6 +684,15 @@ static u32 zones_ahead(struct lz *lz)
 		gc->spare_known = true;
 	}
 	return lz_pace_ahead(READ_ONCE(lz->o.gc_ahead), gc->spare);
+}
+
+/* The next commit has @z, empty and open, reset, unless somebody writes to it before. */
+static void reset_left(struct lz *lz, struct lz_zone *z)
+{
+	WRITE_ONCE(z->chosen, true);
+	lz_zone_emptied(lz, z);
+	WRITE_ONCE(lz->commit_wanted, true);
+	one_done(&lz->gc);
 }
 
 static void gc_begin(struct lz *lz)
@@ -706,13 +746,17 @@ static void gc_begin(struct lz *lz)
 	}
 	z = &lz->zone[gc->victim];
 	lz->progress = true;
-	atomic_inc(&z->readers);
-	lz_count(lz, LZ_ST_GC_VICTIMS, 1);
 	t.zone = gc->victim;
 	t.class = z->class;
 	t.a = atomic_read(&z->valid);
 	t.b = atomic64_read(&lz->write_seq) - z->seq;
 	lz_trace_event(lz, &t);
+	if (z->state == LZ_ZS_OPEN) {
+		reset_left(lz, z);
+		return;
+	}
+	atomic_inc(&z->readers);
+	lz_count(lz, LZ_ST_GC_VICTIMS, 1);
 	gc->valid = max_t(u64, t.a, 1);
 	gc->moved = 0;
 	gc->done = 0;

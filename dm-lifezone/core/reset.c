@@ -19,9 +19,9 @@ bool lz_reset_wanted(struct lz *lz, const struct lz_zone *z, bool full, bool *al
 
 static bool decide(struct lz *lz, const struct lz_zone *z, bool full)
 {
-	bool alone, yes = lz_reset_wanted(lz, z, full, &alone);
+	bool alone, yes = lz_reset_wanted(lz, z, full, &alone) || z->chosen;
 
-	lz_trace(lz, LZ_TR_RESET, lz_zone_nr(lz, z), z->class, z->state, yes, alone, 0);
+	lz_trace(lz, LZ_TR_RESET, lz_zone_nr(lz, z), z->class, z->state, yes, alone, z->chosen);
 	return yes;
 }
 
@@ -36,6 +36,7 @@ static bool due(struct lz *lz, struct lz_zone *z, bool *later)
 	*later = false;
 	if (atomic_read(&z->valid) > 0 || !z->resv) {
 		yes = false;
+		WRITE_ONCE(z->chosen, false);
 	} else if (z->done != z->resv && !lz_planted(LZ_PLANT_RESET_WITH_WRITES)) {
 		*later = z->state == LZ_ZS_OPEN && !z->closing;
 	} else if (z->state == LZ_ZS_BAD && (z->open || (z->flags & LZ_ZF_WORN))) {
@@ -116,7 +117,8 @@ u32 lz_resets_coming(struct lz *lz)
 	spin_lock_irqsave(&lz->list_lock, flags);
 	/* One that is open may be left to be filled. */
 	list_for_each_entry(z, &lz->emptied, list)
-		emptied += READ_ONCE(z->state) == LZ_ZS_FULL && atomic_read(&z->valid) <= 0;
+		emptied += (READ_ONCE(z->state) == LZ_ZS_FULL || z->chosen) &&
+			atomic_read(&z->valid) <= 0;
 	spin_unlock_irqrestore(&lz->list_lock, flags);
 	/* These wait for a commit to begin. */
 	if (emptied && !READ_ONCE(lz->commit_wanted)) {

@@ -240,7 +240,23 @@ static u64 age_of(struct lz *lz, const struct lz_zone *z)
 /* @z, of which so many blocks are in use, holds nothing of what was written to it. */
 static bool is_empty(const struct lz *lz, const struct lz_zone *z, u32 used)
 {
-	return lz->o.reset == LZ_RESET_ADAPTIVE && z->done && !used;
+	return READ_ONCE(lz->o.reset) == LZ_RESET_ADAPTIVE && z->done && !used;
+}
+
+/*
+ * lz_zone_left - blocks written to @z, if it is open, all that is gone, and it is left to be filled;
+ * or 0. Nobody is writing to it. Machine.
+ */
+u32 lz_zone_left(struct lz *lz, struct lz_zone *z)
+{
+	unsigned long flags;
+	u32 n = 0;
+
+	spin_lock_irqsave(&z->lock, flags);
+	if (!z->closing && !z->chosen && is_empty(lz, z, in_use(z)))
+		n = z->done;
+	spin_unlock_irqrestore(&z->lock, flags);
+	return n;
 }
 
 /* @z as placement sees it; a run ended @ended ago. Caller holds z->lock. */
@@ -471,7 +487,7 @@ static bool stays_open(struct lz *lz, const struct lz_zone *z)
 	bool alone;
 
 	return READ_ONCE(z->state) == LZ_ZS_OPEN && !READ_ONCE(z->closing) &&
-		!lz_reset_wanted(lz, z, false, &alone);
+		!READ_ONCE(z->chosen) && !lz_reset_wanted(lz, z, false, &alone);
 }
 
 /* lz_zone_emptied - @z may have lost its last valid block. Any context. */
@@ -516,6 +532,7 @@ void lz_zone_freed(struct lz *lz, struct lz_zone *z)
 	z->closing = false;
 	z->draining = false;
 	z->by_gc = false;
+	WRITE_ONCE(z->chosen, false);
 	z->failed = false;
 	z->begun = false;
 	z->suspect = false;

@@ -52,11 +52,20 @@ static void reclaim_alone(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, lz_reset_alone(16, 256));
 }
 
+/* In place of a victim: what gains as much. */
+static void reclaim_rather(struct kunit *test)
+{
+	KUNIT_EXPECT_TRUE(test, lz_reset_rather(60, 40, 100));
+	KUNIT_EXPECT_FALSE(test, lz_reset_rather(59, 40, 100));
+	KUNIT_EXPECT_TRUE(test, lz_reset_rather(1, ~0u, ~0u));
+}
+
 static struct kunit_case reclaim_cases[] = {
 	KUNIT_CASE(reclaim_eager),
 	KUNIT_CASE(reclaim_lazy),
 	KUNIT_CASE(reclaim_adaptive),
 	KUNIT_CASE(reclaim_alone),
+	KUNIT_CASE(reclaim_rather),
 	{}
 };
 

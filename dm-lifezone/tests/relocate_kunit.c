@@ -638,6 +638,98 @@ static void relocate_not_paced(struct kunit *test)
 	ram_verify(r);
 }
 
+/*
+ * reset=adaptive: five full zones with a quarter of garbage, and an open one, of other data, of
+ * which @written blocks were and nothing is left.
+ */
+static struct ram *left(struct kunit *test, u32 written)
+{
+	struct ram *r = ram_new(test, 40, 14);
+	u32 n = 5 * r->g.zone_cap, i;
+
+	r->o.policy = LZ_POLICY_SLA;
+	r->o.reset = LZ_RESET_ADAPTIVE;
+	KUNIT_ASSERT_EQ(test, ram_format(r), 0);
+	ram_again(r);
+	KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_LONG, 0, n), 0);
+	for (i = 0; i < n; i += 4)
+		KUNIT_ASSERT_EQ(test, ram_discard(r, i, 1), 0);
+	KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_EXTREME, n, written), 0);
+	KUNIT_ASSERT_EQ(test, ram_checkpoint(r), 0);
+	KUNIT_ASSERT_EQ(test, ram_discard(r, n, written), 0);
+	KUNIT_ASSERT_EQ(test, ram_checkpoint(r), 0);
+	ram_elapse(r, 2000);
+	KUNIT_EXPECT_EQ(test, lz_stat(r->lz, LZ_ST_RESETS_USER), 0ull);
+	return r;
+}
+
+/* An empty zone is reset in place of one that has as much to gain, and no more, if cleaned. */
+static void relocate_reset_rather(struct kunit *test)
+{
+	struct ram *r = left(test, 40);
+	u64 copies;
+
+	KUNIT_ASSERT_GT(test, 40u, r->g.zone_cap / 4);
+	lz_request_gc(r->lz, 1);
+	ram_elapse(r, 2000);
+	KUNIT_EXPECT_EQ(test, lz_stat(r->lz, LZ_ST_RESETS_USER), 1ull);
+	KUNIT_EXPECT_EQ(test, lz_stat(r->lz, LZ_ST_GC_VICTIMS), 0ull);
+	KUNIT_EXPECT_EQ(test, lz_stat(r->lz, LZ_ST_GC_COPIES), 0ull);
+	KUNIT_EXPECT_EQ(test, READ_ONCE(r->lz->gc.want), 0u);
+	/* That was the only one. */
+	lz_request_gc(r->lz, 1);
+	ram_elapse(r, 2000);
+	copies = lz_stat(r->lz, LZ_ST_GC_COPIES);
+	KUNIT_EXPECT_GT(test, copies, 0ull);
+	ram_survive(r);
+	ram_free(r);
+
+	r = left(test, 10);
+	lz_request_gc(r->lz, 1);
+	ram_elapse(r, 2000);
+	KUNIT_EXPECT_EQ(test, lz_stat(r->lz, LZ_ST_RESETS_USER), 0ull);
+	KUNIT_EXPECT_EQ(test, lz_stat(r->lz, LZ_ST_GC_COPIES), copies);
+	ram_survive(r);
+}
+
+static struct lz_write late;
+
+static void write_late(void *ctx, const struct lz_trace *t)
+{
+	struct ram *r = ctx;
+
+	if (t->what == LZ_TR_VICTIM && !late.nblocks)
+		KUNIT_EXPECT_EQ(r->test, lz_write_begin(r->lz, LZ_CLASS_EXTREME, 0, 1, &late), 0);
+}
+
+/* Somebody writes to the empty zone before it is reset: then it is not, until it is chosen again. */
+static void relocate_reset_late(struct kunit *test)
+{
+	struct ram *r = left(test, 40);
+	struct lz_ops ops = ram_ops;
+
+	late = (struct lz_write){};
+	ops.trace = write_late;
+	r->lz->ops = &ops;
+	lz_request_gc(r->lz, 1);
+	ram_elapse(r, 2000);
+	KUNIT_ASSERT_EQ(test, late.nblocks, 1u);
+	KUNIT_EXPECT_EQ(test, r->lz->zone[late.zone].class, LZ_CLASS_EXTREME);
+	KUNIT_EXPECT_EQ(test, lz_stat(r->lz, LZ_ST_RESETS_USER), 0ull);
+	KUNIT_ASSERT_EQ(test, ram_land(r, &late, 0), 0);
+	KUNIT_ASSERT_EQ(test, ram_flush(r), 0);
+	KUNIT_ASSERT_EQ(test, ram_discard(r, 0, 1), 0);
+	KUNIT_ASSERT_EQ(test, ram_flush(r), 0);
+	ram_elapse(r, 2000);
+	KUNIT_EXPECT_EQ(test, lz_stat(r->lz, LZ_ST_RESETS_USER), 0ull);
+	lz_request_gc(r->lz, 1);
+	ram_elapse(r, 2000);
+	KUNIT_EXPECT_EQ(test, lz_stat(r->lz, LZ_ST_RESETS_USER), 1ull);
+	KUNIT_EXPECT_EQ(test, lz_stat(r->lz, LZ_ST_GC_COPIES), 0ull);
+	r->lz->ops = &ram_ops;
+	ram_survive(r);
+}
+
 static u32 taken;
 
 static void give_back(void *ctx, const struct lz_trace *t)
@@ -783,6 +875,8 @@ static struct kunit_case relocate_cases[] = {
 	KUNIT_CASE(relocate_append_error),
 	KUNIT_CASE(relocate_lost_leaf),
 	KUNIT_CASE_SLOW(relocate_ahead),
+	KUNIT_CASE(relocate_reset_rather),
+	KUNIT_CASE(relocate_reset_late),
 	KUNIT_CASE(relocate_not_paced),
 	KUNIT_CASE(relocate_no_room_for_updates),
 	KUNIT_CASE_SLOW(relocate_room_first),

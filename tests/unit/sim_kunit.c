@@ -665,6 +665,38 @@ static void sim_life_finished(struct kunit *test)
 	KUNIT_EXPECT_GT(test, rate[0], rate[1] + 512);
 }
 
+/* As the module: an empty zone is reset in place of a victim that has no more to gain. */
+static void sim_reset_instead(struct kunit *test)
+{
+	static const enum lz_reset resets[] = { LZ_RESET_ADAPTIVE, LZ_RESET_LAZY };
+	u32 i, few, many;
+
+	for (i = 0; i < ARRAY_SIZE(resets); i++) {
+		struct sim *s = start(test, &sim_sla);
+
+		s->setup.o.reset = resets[i];
+		few = sim_open(s, LZ_CLASS_SHORT);
+		many = sim_open(s, LZ_CLASS_SHORT);
+		s->z[few].wp = 30;
+		s->z[many].wp = 60;
+		/* Nobody runs short, and nothing is to be cleaned. */
+		KUNIT_EXPECT_EQ(test, sim_pick(s), SIM_NOWHERE);
+		zone_is(s, 40, LZ_CLASS_LONG, 1, CAP - 61);
+		KUNIT_EXPECT_EQ(test, sim_pick(s), 40u);
+		s->z[40].valid++;
+		KUNIT_EXPECT_EQ(test, sim_pick(s), resets[i] == LZ_RESET_ADAPTIVE ? many : 40);
+		s->z[many].valid = 1;
+		s->z[40].valid = CAP - 30;
+		KUNIT_EXPECT_EQ(test, sim_pick(s), resets[i] == LZ_RESET_ADAPTIVE ? few : 40);
+		/* At the reserve space counts: it is reset if there is nothing else. */
+		s->z[40].state = SIM_FREE;
+		s->setup.reserve = ZONES;
+		KUNIT_EXPECT_EQ(test, sim_pick(s), resets[i] == LZ_RESET_ADAPTIVE ? few : SIM_NOWHERE);
+		sim_exit(s);
+		test->priv = NULL;
+	}
+}
+
 /* Where a load changes, so does its epoch, with the first write of the new kind. */
 static void sim_switch_epoch(struct kunit *test)
 {
@@ -732,6 +764,7 @@ static struct kunit_case sim_cases[] = {
 	KUNIT_CASE(sim_queue_lent),
 	KUNIT_CASE(sim_queue_bins),
 	KUNIT_CASE(sim_life_finished),
+	KUNIT_CASE(sim_reset_instead),
 	KUNIT_CASE(sim_switch_epoch),
 	{}
 };

@@ -201,9 +201,21 @@ static u32 most_valid(const struct sim *s)
 	return clamp(part, 0., 1.) * a->cap;
 }
 
+/* The empty zone that gains most by being reset in place of a victim with @valid, or SIM_NOWHERE. */
+static u32 reset_rather(const struct sim *s, u32 valid)
+{
+	u32 best = SIM_NOWHERE, i;
+
+	for (i = 0; i < s->setup.zones; i++)
+		if (sim_left(s, i) && lz_reset_rather(s->z[i].wp, valid, s->setup.cap) &&
+		    (best == SIM_NOWHERE || s->z[i].wp > s->z[best].wp))
+			best = i;
+	return best;
+}
+
 u32 sim_pick(struct sim *s)
 {
-	u32 best = SIM_NOWHERE, most = most_valid(s), i;
+	u32 best = SIM_NOWHERE, most = most_valid(s), empty, i;
 
 	if (s->p->victim)
 		return s->p->victim(s);
@@ -222,10 +234,13 @@ u32 sim_pick(struct sim *s)
 			best = i;
 		}
 	}
-	return best;
+	if (best == SIM_NOWHERE && !sim_pressed(s))
+		return best;
+	empty = reset_rather(s, best == SIM_NOWHERE ? s->setup.cap : s->z[best].valid);
+	return empty == SIM_NOWHERE ? best : empty;
 }
 
-/* The zone to clean, or SIM_NOWHERE. */
+/* The zone to clean, or SIM_NOWHERE. An open one has been reset when this returns. */
 static u32 clean_begin(struct sim *s)
 {
 	u32 victim = s->no_victim ? SIM_NOWHERE : sim_pick(s);
@@ -233,6 +248,10 @@ static u32 clean_begin(struct sim *s)
 	if (victim == SIM_NOWHERE) {
 		s->no_victim = s->setup.reserve;
 		return SIM_NOWHERE;
+	}
+	if (s->z[victim].state == SIM_OPEN) {
+		zone_close(s, victim);
+		return victim;
 	}
 	s->n.victims++;
 	if (s->p->cleaned)
@@ -271,6 +290,8 @@ static bool clean(struct sim *s)
 
 	if (victim == SIM_NOWHERE)
 		return false;
+	if (s->z[victim].state == SIM_FREE)
+		return true;
 	for (off = 0; off < cap && !s->broken; off++, addr++) {
 		if (off + AHEAD < cap)
 			fetch(s, s->lba[addr + AHEAD]);
@@ -310,6 +331,10 @@ bool sim_clean_step(struct sim *s, bool idle)
 			SIM_NOWHERE;
 		if (s->victim == SIM_NOWHERE)
 			return false;
+		if (s->z[s->victim].state == SIM_FREE) {
+			s->victim = SIM_NOWHERE;
+			return true;
+		}
 		s->z[s->victim].state = SIM_CLEANED;
 		s->gain = lz_pace_gain(s->gain, s->z[s->victim].valid, s->setup.cap);
 		s->off = 0;

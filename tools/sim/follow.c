@@ -6,7 +6,7 @@
  *
  *   lifezone_place    sim_place(), from the open zones shown by lifezone_place_zone
  *   lifezone_victim   sim_pick(), from the zones shown by lifezone_victim_zone
- *   lifezone_reset    sim_reset_due()
+ *   lifezone_reset    sim_reset_due(), or the last lifezone_victim that was empty
  *
  * Which zones are open, for whom and in which order is not shown but kept, by lifezone_zone_state
  * and by the decisions before; where the events say something else, that is a difference, too.
@@ -43,6 +43,7 @@ struct shown {
 	bool gc;
 	u32 room;
 	u32 valid;
+	u32 written;
 	u64 age;
 	int rate;
 };
@@ -59,6 +60,7 @@ struct shown_list {
  * @p: the policy, but for rates, which are in the trace
  * @opening: zone that was opened, and belongs to the decision that comes next
  * @due: by zone: it is to be reset
+ * @chosen: and: that is instead of a victim
  * @open: zones for the next placement
  * @full: zones for the next victim
  * @device: whose decisions these are
@@ -72,6 +74,7 @@ struct follow {
 	struct sim_policy p;
 	u32 opening;
 	bool *due;
+	bool *chosen;
 	struct shown_list open;
 	struct shown_list full;
 	char device[16];
@@ -137,6 +140,7 @@ static void zone_left(struct follow *f, u32 zone, u8 state)
 	if (f->s.z[zone].state == SIM_OPEN)
 		sim_slot_give(&f->s, zone);
 	f->s.z[zone].state = state;
+	f->chosen[zone] = false;
 }
 
 /* False: no module has so many open. */
@@ -300,8 +304,8 @@ static bool on_victim_zone(struct follow *f, const char *text)
 	unsigned long long age;
 	char class[16];
 
-	if (sscanf(text, "zone %u class %15s valid %u age %llu rate %d", &e->zone, class, &e->valid,
-		   &age, &e->rate) != 5 ||
+	if (sscanf(text, "zone %u class %15s valid %u of %u age %llu rate %d", &e->zone, class,
+		   &e->valid, &e->written, &age, &e->rate) != 6 ||
 	    e->zone >= f->s.setup.zones || class_of(class) < 0)
 		return false;
 	e->class = class_of(class);
@@ -328,8 +332,9 @@ static bool on_victim(struct follow *f, const char *text)
 	for (i = 0; i < f->s.setup.zones; i++)
 		f->s.z[i].valid = f->s.setup.cap;
 	for (; of--; e++) {
-		zone_is(f, e->zone, SIM_FULL, e->class);
+		zone_is(f, e->zone, e->valid ? SIM_FULL : SIM_OPEN, e->class);
 		f->s.z[e->zone].valid = e->valid;
+		f->s.z[e->zone].wp = e->written;
 		f->s.z[e->zone].written = CLOCK - e->age;
 		f->s.z[e->zone].rate = e->rate;
 	}
@@ -338,6 +343,7 @@ static bool on_victim(struct follow *f, const char *text)
 	f->n->victims++;
 	if (ours != zone)
 		differ(f, "victim: zone %u, the simulator: %d", zone, (int)ours);
+	f->chosen[zone] = f->s.z[zone].state == SIM_OPEN;
 	return true;
 }
 
@@ -356,8 +362,10 @@ static bool on_reset(struct follow *f, const char *text)
 	/* How much was written to it is not shown, but whether that is enough. */
 	f->s.alone = strstr(text + at, " alone");
 	f->s.z[zone].wp = f->s.setup.cap;
+	if (strstr(text + at, " chosen") && !f->chosen[zone])
+		differ(f, "reset: zone %u was chosen, and was not by the events before", zone);
 	/* A full one is erased at once. */
-	ours = f->s.z[zone].state == SIM_FULL || sim_reset_due(&f->s, zone);
+	ours = f->s.z[zone].state == SIM_FULL || f->chosen[zone] || sim_reset_due(&f->s, zone);
 	f->n->resets++;
 	if (due != ours)
 		differ(f, "reset: zone %u %s, the simulator: %s", zone, what,
@@ -429,6 +437,7 @@ static void follow_end(struct follow *f)
 {
 	free(f->s.z);
 	free(f->due);
+	free(f->chosen);
 	free(f->open.e);
 	free(f->full.e);
 }
@@ -449,9 +458,10 @@ static int follow_begin(struct follow *f, const struct sim_policy *p, const stru
 	f->s.clock = CLOCK;
 	f->s.z = calloc(setup->zones, sizeof(*f->s.z));
 	f->due = calloc(setup->zones, sizeof(*f->due));
+	f->chosen = calloc(setup->zones, sizeof(*f->chosen));
 	f->open.e = calloc(setup->zones, sizeof(*f->open.e));
 	f->full.e = calloc(setup->zones, sizeof(*f->full.e));
-	return f->s.z && f->due && f->open.e && f->full.e ? 0 : -ENOMEM;
+	return f->s.z && f->due && f->chosen && f->open.e && f->full.e ? 0 : -ENOMEM;
 }
 
 int sim_follow(const char *path, const struct sim_policy *p, const struct sim_setup *setup,

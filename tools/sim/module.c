@@ -54,10 +54,12 @@ bool sim_may_open(const struct sim *s, bool gc)
 	return sim_usable(s, gc) && budget_allows(s, gc);
 }
 
-/* Nothing of what was written to it is in use, and it is left to be filled. */
-static bool is_empty(const struct sim *s, const struct sim_zone *z)
+bool sim_left(const struct sim *s, u32 zone)
 {
-	return z->wp && !z->valid && s->setup.o.reset == LZ_RESET_ADAPTIVE;
+	const struct sim_zone *z = &s->z[zone];
+
+	return z->state == SIM_OPEN && z->wp && !z->valid && s->p->empty &&
+		s->setup.o.reset == LZ_RESET_ADAPTIVE;
 }
 
 void sim_adopt(struct sim *s, u32 zone, u32 stream)
@@ -68,7 +70,7 @@ void sim_adopt(struct sim *s, u32 zone, u32 stream)
 		if (s->open[i] == zone)
 			s->open[i] = SIM_NOWHERE;
 	/* Whoever writes to it asks again; it is of the class of @stream now. */
-	if (!is_empty(s, &s->z[zone])) {
+	if (!sim_left(s, zone)) {
 		s->z[zone].stream += sim_class(stream) - sim_class(s->z[zone].stream);
 		return;
 	}
@@ -103,7 +105,7 @@ void sim_place(const struct sim *s, u32 stream, u32 *zone, struct lz_place_out *
 		of[in.n] = at;
 		cand[in.n++] = (struct lz_place_zone){
 			.class = class, .gc = sim_is_gc(z->stream),
-			.idle = lz_idle(class, age, s->setup.blocks), .empty = is_empty(s, z),
+			.idle = lz_idle(class, age, s->setup.blocks), .empty = sim_left(s, at),
 			.alone = lz_alone(class, sim_is_gc(z->stream), age, ended),
 			.room = s->setup.cap - z->wp, .age = age,
 		};

@@ -431,6 +431,8 @@ static inline u32 sim_writer(u8 writer, u8 class)
 u32 sim_stream(const struct sim *s, u8 class);
 u32 sim_choose(struct sim *s, u32 stream);
 bool sim_reset_due(struct sim *s, u32 zone);
+/* Is it open, all that was written to it gone, and left to be filled? */
+bool sim_left(const struct sim *s, u32 zone);
 /* What the policies by hints do with what GC moves, and their victims. */
 u32 sim_module_move(struct sim *s, u32 lba, u32 old);
 double sim_module_score(struct sim *s, u32 zone);
@@ -444,7 +446,7 @@ void sim_place(const struct sim *s, u32 stream, u32 *zone, struct lz_place_out *
 void sim_adopt(struct sim *s, u32 zone, u32 stream);
 /* The rule for victims, by options and space. */
 enum lz_victim sim_rule(const struct sim *s);
-/* The zone to clean, or SIM_NOWHERE. */
+/* The zone to clean, or an open one that is to be reset as it is, or SIM_NOWHERE. */
 u32 sim_pick(struct sim *s);
 /* What ages are reckoned from; the module's counts what GC writes, too. */
 static inline u64 sim_clock(const struct sim *s)

@@ -123,14 +123,14 @@ for (event, text), (same, raw) in zip(lines("/text"), lines("/fields"), strict=T
             f"zone {-1 if zone == NONE else zone} (open {open} free {free} usable {usable} "
             f"ended {ended}"
             f"{' reserve' * reserve}{' held' * held}{' closing' * closing}{' slow' * slow})",
-        "lifezone_victim_zone": lambda zone, valid, age, rate, **a:
-            f"zone {zone} class {classes[a['class']]} valid {valid} age {age} rate {rate}",
+        "lifezone_victim_zone": lambda zone, valid, written, age, rate, **a:
+            f"zone {zone} class {classes[a['class']]} valid {valid} of {written} age {age} rate {rate}",
         "lifezone_victim": lambda zone, valid, age, of, free, **a:
             f"zone {zone} class {classes[a['class']]} valid {valid} age {age} "
             f"(of {of} free {free})",
-        "lifezone_reset": lambda zone, state, due, alone, **a:
+        "lifezone_reset": lambda zone, state, due, alone, chosen, **a:
             f"zone {zone} class {classes[a['class']]} {states[state]} -> {('left', 'due')[due]}"
-            f"{' alone' * alone}",
+            f"{' alone' * alone}{' chosen' * chosen}",
         "lifezone_commit": lambda number, blocks: f"commit {number} journal blocks {blocks}",
         "lifezone_checkpoint": lambda end, number, nodes:
             f"checkpoint {number} {('begins', 'ends')[end]} nodes {nodes}",
