@@ -172,18 +172,20 @@ TRACE_EVENT(lifezone_victim, TP_PROTO(dev_t dev, const struct lz_trace *t),
 			     __field(u64, valid)
 			     __field(u64, age)
 			     __field(u64, of)
-			     __field(u64, free)),
+			     __field(u64, free)
+			     __field(u64, spare)),
 	    TP_fast_assign(__entry->dev = dev;
 			   __entry->zone = t->zone;
 			   __entry->class = t->class;
 			   __entry->valid = t->a;
 			   __entry->age = t->b;
 			   __entry->of = t->c;
-			   __entry->free = t->d;),
-	    TP_printk("%d,%d zone %u class %s valid %llu age %llu (of %llu free %llu)",
+			   __entry->free = t->d;
+			   __entry->spare = t->e;),
+	    TP_printk("%d,%d zone %u class %s valid %llu age %llu (of %llu free %llu spare %llu)",
 		      MAJOR(__entry->dev), MINOR(__entry->dev), __entry->zone,
 		      lz_show_class(__entry->class), __entry->valid, __entry->age,
-		      __entry->of, __entry->free)
+		      __entry->of, __entry->free, __entry->spare)
 );
 
 /* A zone that holds nothing valid was looked at. */

@@ -317,13 +317,25 @@ static inline bool lz_reset_alone(u32 written, u32 cap)
 	return 16 * (u64)written >= cap;
 }
 
-/*
- * A zone left to be filled, all @written blocks of which are gone, gains as much by a reset as one
- * of @cap blocks that has @valid does by being cleaned: and nothing has to be copied.
+/**
+ * struct lz_rather_in - an empty zone that is left to be filled, and what GC would clean
+ * @written: blocks written to it, all of them gone
+ * @age: blocks written to the device since
+ * @valid: valid blocks of the victim, fewer than @cap
+ * @cap: capacity of a zone (blocks)
+ * @spare: zones that data does not fill
+ * @cost: what the drive's work costs
  */
-static inline bool lz_reset_rather(u32 written, u32 valid, u32 cap)
-{
-	return (u64)written + valid >= cap;
-}
+struct lz_rather_in {
+	u32 written;
+	u64 age;
+	u32 valid;
+	u32 cap;
+	u32 spare;
+	const struct lz_cost *cost;
+};
+
+/* lz_reset_rather - is the empty zone to be reset in place of the victim? */
+bool lz_reset_rather(const struct lz_rather_in *in);
 
 #endif /* LIFEZONE_POLICY_H */

@@ -11,8 +11,11 @@
  * others, as placement gives an empty zone to data of its own class, or of one that lives
  * shorter, that would open a new one. But a zone that was left alone for what is in it to
  * go (core/place.c) is reset, unless hardly anything was written to it: what would fill it up was
- * kept out of it before. And where GC is about to clean a zone, an empty one is reset in its place
- * that gains as much: that takes one erase, too, and no copies.
+ * kept out of it before.
+ *
+ * Nor is a zone held back for good that nobody comes to. Its garbage is missing in the space to
+ * spare, and GC copies the more for that. So where GC is about to clean a zone an empty one may be
+ * reset in its place, if it gains as much.
  */
 #include "policy.h"
 
@@ -31,4 +34,27 @@ bool lz_reset_due(enum lz_reset how, u8 class, bool full, bool alone)
 		return true;
 	return how == LZ_RESET_LAZY ? class != LZ_CLASS_SHORT :
 		alone && class == LZ_CLASS_EXTREME;
+}
+
+/**
+ * lz_reset_rather - whether to reset an empty zone in place of cleaning another
+ * @in: the two
+ *
+ * An empty zone was not written to for some time, and is likely not to be for as long again. For
+ * each block written meanwhile GC copies what is valid of a victim for what is not; and about so
+ * much less, as is the part of the space to spare that the garbage of the empty zone is. What a
+ * reset costs for that is what was never written and is erased all the same: as much as to pad it.
+ *
+ * Return: true to reset the empty one.
+ */
+bool lz_reset_rather(const struct lz_rather_in *in)
+{
+	u64 copies, spared;
+
+	if ((u64)in->written + in->valid < in->cap)
+		return false;
+	copies = div_u64(min_t(u64, in->age, 1ull << 39) * in->valid, in->cap - in->valid);
+	spared = div_u64(copies, max(in->spare, 1u));
+	spared = div_u64(min_t(u64, spared, ~0u) * in->written, in->cap);
+	return spared * in->cost->copy >= (u64)(in->cap - min(in->written, in->cap)) * in->cost->pad;
 }

@@ -6,8 +6,8 @@
  * which of them still live there. Those are read, appended to a zone of their
  * class, and mapped only if the map still names the old place, so a block
  * written meanwhile is never replaced. GC does not free the zone: it becomes
- * empty like any other and is reset by reset.c. So is an empty zone that was left to be filled, and
- * gains as much as the victim would.
+ * empty like any other and is reset by reset.c. So is an empty zone that was left to be filled, in
+ * place of a victim, where that is better (core/reclaim.c).
  *
  * A zone whose summaries are incomplete (a write to it failed, a cut took the
  * room for the last one, or they do not check) is cleaned by searching the map,
@@ -86,6 +86,20 @@ static void earn_up_to(struct lz *lz, u64 blocks)
 	earn(lz, more);
 }
 
+/* Zones that data does not fill; reckoned anew now and then. */
+static u32 spare_zones(struct lz *lz)
+{
+	u64 now = atomic64_read(&lz->write_seq);
+	struct lz_gc *gc = &lz->gc;
+
+	if (!gc->spare_known || now - gc->spare_at >= lz_space_step(lz)) {
+		gc->spare = lz_spare_zones(lz, lz_mapped_blocks(lz));
+		gc->spare_at = now;
+		gc->spare_known = true;
+	}
+	return gc->spare;
+}
+
 /* Is @z, open, of all zones that are empty the one with most to gain? @most: so much has been. */
 static bool most_left(struct lz *lz, struct lz_zone *z, u64 now, struct lz_trace *t, u32 *most)
 {
@@ -109,14 +123,17 @@ static bool most_left(struct lz *lz, struct lz_zone *z, u64 now, struct lz_trace
 static u32 pick(struct lz *lz, struct lz_trace *t)
 {
 	struct lz_pace_in in;
-	u32 best = LZ_NONE, aside = LZ_NONE, empty = LZ_NONE, left = 0, best_valid = 0, i;
+	struct lz_rather_in rather = { .cost = &lz_cost_default };
+	u32 best = LZ_NONE, aside = LZ_NONE, empty = LZ_NONE, i;
 	u64 top = 0, now = atomic64_read(&lz->write_seq);
 	u32 room = lz->g.zone_cap - DIV_ROUND_UP(lz->g.zone_cap, LZ_FILL_SUMMARY + 1);
 	u8 how = lz_victim_rule(&lz->o);
 	bool pressed, traced = lz_traced(lz, LZ_TR_VICTIM_ZONE);
 
 	pace_in(lz, &in);
-	*t = (struct lz_trace){ .what = LZ_TR_VICTIM, .d = in.free_zones };
+	rather.cap = room;
+	rather.spare = spare_zones(lz);
+	*t = (struct lz_trace){ .what = LZ_TR_VICTIM, .d = in.free_zones, .e = rather.spare };
 	pressed = in.free_zones <= in.reserve;
 	/* At the reserve what counts is space, and soon. */
 	if (pressed)
@@ -129,7 +146,7 @@ static u32 pick(struct lz *lz, struct lz_trace *t)
 		int rate = 0;
 		bool worth;
 
-		if (state == LZ_ZS_OPEN && most_left(lz, z, now, t, &left))
+		if (state == LZ_ZS_OPEN && most_left(lz, z, now, t, &rather.written))
 			empty = i;
 		if ((state != LZ_ZS_FULL && state != LZ_ZS_BAD) || !valid ||
 		    z->draining || z->gc_ckpt > lz->ckpt.number)
@@ -155,7 +172,7 @@ static u32 pick(struct lz *lz, struct lz_trace *t)
 		if (score > top) {
 			top = score;
 			best = i;
-			best_valid = valid;
+			rather.valid = valid;
 		}
 	}
 	/* One set aside comes first, but it takes room and gives none back. */
@@ -163,7 +180,10 @@ static u32 pick(struct lz *lz, struct lz_trace *t)
 		return aside;
 	if (best == LZ_NONE)
 		return pressed ? empty : best;
-	return empty != LZ_NONE && lz_reset_rather(left, best_valid, room) ? empty : best;
+	if (empty == LZ_NONE)
+		return best;
+	rather.age = now - lz->zone[empty].seq;
+	return lz_reset_rather(&rather) ? empty : best;
 }
 
 static void summary_read(struct lz *lz, struct lz_cmd *cmd)
@@ -672,20 +692,6 @@ static void victim_end(struct lz *lz)
 	lz->progress = true;
 }
 
-/* How far GC may be ahead. Space to spare is reckoned anew now and then. */
-static u32 zones_ahead(struct lz *lz)
-{
-	u64 now = atomic64_read(&lz->write_seq);
-	struct lz_gc *gc = &lz->gc;
-
-	if (!gc->spare_known || now - gc->spare_at >= lz_space_step(lz)) {
-		gc->spare = lz_spare_zones(lz, lz_mapped_blocks(lz));
-		gc->spare_at = now;
-		gc->spare_known = true;
-	}
-	return lz_pace_ahead(READ_ONCE(lz->o.gc_ahead), gc->spare);
-}
-
 /* The next commit has @z, empty and open, reset, unless somebody writes to it before. */
 static void reset_left(struct lz *lz, struct lz_zone *z)
 {
@@ -704,7 +710,7 @@ static void gc_begin(struct lz *lz)
 
 	pace_in(lz, &in);
 	if (in.free_zones < in.start + READ_ONCE(lz->o.gc_ahead))
-		in.ahead = zones_ahead(lz);
+		in.ahead = lz_pace_ahead(READ_ONCE(lz->o.gc_ahead), spare_zones(lz));
 	/* What is about to be free nobody needs to clean for, unless space is short by then. */
 	if (in.free_zones > in.reserve && lz_pace_gc_early(&in))
 		in.free_zones += lz_resets_coming(lz);

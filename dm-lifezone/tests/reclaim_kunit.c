@@ -52,12 +52,31 @@ static void reclaim_alone(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, lz_reset_alone(16, 256));
 }
 
-/* In place of a victim: what gains as much. */
+/* In place of a victim: what gains as much, and spares more copies than what was never written. */
 static void reclaim_rather(struct kunit *test)
 {
-	KUNIT_EXPECT_TRUE(test, lz_reset_rather(60, 40, 100));
-	KUNIT_EXPECT_FALSE(test, lz_reset_rather(59, 40, 100));
-	KUNIT_EXPECT_TRUE(test, lz_reset_rather(1, ~0u, ~0u));
+	static const struct lz_cost cost = { .copy = 2, .pad = 1 };
+	static const struct {
+		struct lz_rather_in in;
+		bool yes;
+	} row[] = {
+		/* 1000 blocks, 4 copies for one: of ten spare zones half of one is a twentieth. */
+		{ { 50, 1000, 80, 100, 10, &cost }, true },
+		{ { 20, 1000, 80, 100, 10, &cost }, true },
+		{ { 19, 1000, 80, 100, 10, &cost }, false },
+		{ { 50, 125, 80, 100, 10, &cost }, true },
+		{ { 50, 124, 80, 100, 10, &cost }, false },
+		{ { 50, 1000, 80, 100, 80, &cost }, true },
+		{ { 50, 1000, 80, 100, 81, &cost }, false },
+		{ { 100, 0, 1, 100, 10, &cost }, true },
+		{ { 99, 0, 99, 100, 0, &cost }, false },
+		{ { LZ_ZONE_BLOCKS_MAX - 1, ~0ull, LZ_ZONE_BLOCKS_MAX - 1, LZ_ZONE_BLOCKS_MAX, 1,
+		    &cost }, true },
+	};
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(row); i++)
+		KUNIT_EXPECT_EQ_MSG(test, lz_reset_rather(&row[i].in), row[i].yes, "(%u)", i);
 }
 
 static struct kunit_case reclaim_cases[] = {

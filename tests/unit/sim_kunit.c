@@ -679,6 +679,7 @@ static void sim_reset_instead(struct kunit *test)
 		many = sim_open(s, LZ_CLASS_SHORT);
 		s->z[few].wp = 30;
 		s->z[many].wp = 60;
+		s->clock = 100 * BLOCKS;
 		/* Nobody runs short, and nothing is to be cleaned. */
 		KUNIT_EXPECT_EQ(test, sim_pick(s), SIM_NOWHERE);
 		zone_is(s, 40, LZ_CLASS_LONG, 1, CAP - 61);

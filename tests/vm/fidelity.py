@@ -5,6 +5,7 @@
 #
 #   fidelity.py make BLOCKS SEED FILLS >CSV     to write the blocks there are so many times
 #   fidelity.py merges BLOCKS SEED FILLS >CSV   the same, of a store of files only
+#   fidelity.py idle BLOCKS SEED FILLS >CSV     the same, overwritten, and now and then a short file
 #   fidelity.py play CSV DEVICE ZONES           to a device, with pauses while fewer zones are free
 #
 # What is made: a log (short, overwritten in turn), files (medium to extreme, written in pieces,
@@ -13,6 +14,8 @@
 #
 # The store merges files of half a zone: four are written, then four are discarded, of which one is
 # what the merge before wrote last. Zones that end a merge are left alone then.
+#
+# A short file is half a zone that is discarded at once: nobody comes to that zone for long then.
 #
 # Most is at random on purpose: where little is copied but what a few files left behind, one
 # block more in the load can change the copies by a tenth, in the simulator as in the module.
@@ -99,6 +102,18 @@ def merges(blocks, seed, fills):
         free = gone + free
         kept += made
 
+def idle(blocks, seed, fills):
+    rnd = random.Random(seed)
+    half, piece = 128, 16
+    for lba in range(half, blocks - piece, piece):
+        request("write", lba, piece, LONG)
+    for n in range(fills * blocks // piece):
+        if n % (blocks // piece // 8) == 0:
+            for op in "write", "discard":
+                for lba in range(0, half, 32):
+                    request(op, lba, 32, SHORT)
+        request("write", rnd.randrange(half // piece, blocks // piece) * piece, piece, LONG)
+
 # What is written directly has the hint of the device node's inode: a node for each.
 def node(device, hint):
     name = "/tmp/lz/hint.%d" % hint
@@ -155,8 +170,9 @@ def compare(modules, bound, csv, words):
         print("%-14s module %9.1f  simulator %9.1f  off by %+.4f" % (what, n, s[ours], off))
     return wrong
 
-if sys.argv[1] in ("make", "merges"):
-    {"make": make, "merges": merges}[sys.argv[1]](*map(int, sys.argv[2:5]))
+made = {"make": make, "merges": merges, "idle": idle}
+if sys.argv[1] in made:
+    made[sys.argv[1]](*map(int, sys.argv[2:5]))
 elif sys.argv[1] == "play":
     play(sys.argv[2], sys.argv[3], int(sys.argv[4]))
 else:

@@ -201,16 +201,33 @@ static u32 most_valid(const struct sim *s)
 	return clamp(part, 0., 1.) * a->cap;
 }
 
-/* The empty zone that gains most by being reset in place of a victim with @valid, or SIM_NOWHERE. */
-static u32 reset_rather(const struct sim *s, u32 valid)
+/* The empty zone of which most is written, or SIM_NOWHERE. */
+static u32 most_left(const struct sim *s)
 {
 	u32 best = SIM_NOWHERE, i;
 
 	for (i = 0; i < s->setup.zones; i++)
-		if (sim_left(s, i) && lz_reset_rather(s->z[i].wp, valid, s->setup.cap) &&
-		    (best == SIM_NOWHERE || s->z[i].wp > s->z[best].wp))
+		if (sim_left(s, i) && (best == SIM_NOWHERE || s->z[i].wp > s->z[best].wp))
 			best = i;
 	return best;
+}
+
+static u32 spare_zones(const struct sim *s)
+{
+	return s->setup.zones - DIV_ROUND_UP(s->mapped, s->setup.cap);
+}
+
+/* Is @empty to be reset in place of @victim? */
+static bool reset_rather(const struct sim *s, u32 empty, u32 victim)
+{
+	struct lz_cost cost = sim_lz_cost(s);
+	struct lz_rather_in in = {
+		.written = s->z[empty].wp, .age = sim_clock(s) - s->z[empty].written,
+		.valid = s->z[victim].valid, .cap = s->setup.cap, .spare = spare_zones(s),
+		.cost = &cost,
+	};
+
+	return lz_reset_rather(&in);
 }
 
 u32 sim_pick(struct sim *s)
@@ -234,10 +251,10 @@ u32 sim_pick(struct sim *s)
 			best = i;
 		}
 	}
-	if (best == SIM_NOWHERE && !sim_pressed(s))
-		return best;
-	empty = reset_rather(s, best == SIM_NOWHERE ? s->setup.cap : s->z[best].valid);
-	return empty == SIM_NOWHERE ? best : empty;
+	empty = most_left(s);
+	if (best == SIM_NOWHERE)
+		return sim_pressed(s) ? empty : best;
+	return empty != SIM_NOWHERE && reset_rather(s, empty, best) ? empty : best;
 }
 
 /* The zone to clean, or SIM_NOWHERE. An open one has been reset when this returns. */
@@ -313,8 +330,7 @@ static bool clean_early(const struct sim *s)
 {
 	struct lz_pace_in in = {
 		.free_zones = s->nr_free, .start = s->setup.gc_start,
-		.ahead = lz_pace_ahead(s->setup.o.gc_ahead,
-				       s->setup.zones - DIV_ROUND_UP(s->mapped, s->setup.cap)),
+		.ahead = lz_pace_ahead(s->setup.o.gc_ahead, spare_zones(s)),
 	};
 
 	return lz_pace_gc_early(&in);

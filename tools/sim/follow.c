@@ -315,13 +315,14 @@ static bool on_victim_zone(struct follow *f, const char *text)
 
 static bool on_victim(struct follow *f, const char *text)
 {
-	unsigned long long valid, age, of, free;
+	unsigned long long valid, age, of, free, spare;
 	const struct shown *e;
 	char class[16];
 	u32 zone, ours, i;
 
-	if (sscanf(text, "zone %u class %15s valid %llu age %llu (of %llu free %llu)", &zone, class,
-		   &valid, &age, &of, &free) != 6)
+	if (sscanf(text, "zone %u class %15s valid %llu age %llu (of %llu free %llu spare %llu)",
+		   &zone, class, &valid, &age, &of, &free, &spare) != 7 ||
+	    spare > f->s.setup.zones)
 		return false;
 	e = take(&f->full, of);
 	if (!e) {
@@ -339,6 +340,7 @@ static bool on_victim(struct follow *f, const char *text)
 		f->s.z[e->zone].rate = e->rate;
 	}
 	f->s.nr_free = free;
+	f->s.mapped = (f->s.setup.zones - spare) * f->s.setup.cap;
 	ours = sim_pick(&f->s);
 	f->n->victims++;
 	if (ours != zone)

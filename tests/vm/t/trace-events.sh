@@ -125,9 +125,9 @@ for (event, text), (same, raw) in zip(lines("/text"), lines("/fields"), strict=T
             f"{' reserve' * reserve}{' held' * held}{' closing' * closing}{' slow' * slow})",
         "lifezone_victim_zone": lambda zone, valid, written, age, rate, **a:
             f"zone {zone} class {classes[a['class']]} valid {valid} of {written} age {age} rate {rate}",
-        "lifezone_victim": lambda zone, valid, age, of, free, **a:
+        "lifezone_victim": lambda zone, valid, age, of, free, spare, **a:
             f"zone {zone} class {classes[a['class']]} valid {valid} age {age} "
-            f"(of {of} free {free})",
+            f"(of {of} free {free} spare {spare})",
         "lifezone_reset": lambda zone, state, due, alone, chosen, **a:
             f"zone {zone} class {classes[a['class']]} {states[state]} -> {('left', 'due')[due]}"
             f"{' alone' * alone}{' chosen' * chosen}",
@@ -167,6 +167,7 @@ for event, f in events:
     elif event == "lifezone_victim":
         assert z < zones and now.get(z, FULL) == FULL and 0 < f["valid"] <= cap and f["age"] > 0, f
         assert z in shown("lifezone_victim_zone", f["of"]) and f["free"] <= zones, f
+        assert 0 < f["spare"] < zones, f
         seen = [s for s in seen if s[0] != "lifezone_victim_zone"]
     elif event == "lifezone_reset":
         assert now.get(z, f["state"]) == f["state"] in (OPEN, FULL) and f["due"] < 2, f
