@@ -273,11 +273,13 @@ int rebuild_write(struct lz *lz, struct lz_zone_report *rep, const struct rebuil
 	int err = lz_flush_sync(lz);
 
 	lz->loading = true;
-	/* The rest was done before it was cut short. */
-	if (!err && r->begun != LZ_NONE)
+	if (!err && r->begun != LZ_NONE) {
+		/* The rest was done before it was cut short, but perhaps for this. */
+		lz_load_finish(lz, &l, lz_addr_zone(lz, r->root));
 		err = begin_root_zone(lz, &l, r->root, r->begun);
-	else if (!err)
+	} else if (!err) {
 		err = write_checkpoint(lz, &l, roll);
+	}
 	if (!err && r->wipe)
 		err = lz_cmd_sync(lz, &wipe);
 	lz->loading = false;

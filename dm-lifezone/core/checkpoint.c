@@ -739,6 +739,12 @@ void lz_ckpt_step(struct lz *lz)
 			if (k->restart) {
 				if (!lz_stream_open(lz, lz->js))
 					break;
+				/*
+				 * A gap, of more than a lost link would leave: from an older root
+				 * on the journal is not whole, as commits in between were not
+				 * written.
+				 */
+				lz->jseq += LZ_JOURNAL_GAP;
 				k->journal_addr = lz_zone_addr(lz, lz->js->zone, lz->js->off);
 				k->journal_seq = lz->jseq;
 				k->links = 0;

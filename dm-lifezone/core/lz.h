@@ -68,6 +68,7 @@ static_assert(LZ_LOG_BLOCKS + 1 <= LZ_CMD_BLOCKS, "the longest, and a link");
 #define LZ_RING			8192u	/* unsummarised blocks of an open zone, at most */
 #define LZ_NODE_BUFS		2u
 #define LZ_LOG_TRIES		4u	/* zones that fail in a row are too many for the log */
+#define LZ_JOURNAL_GAP		2u	/* numbers left out where the journal begins anew */
 #define LZ_GC_TRIES		16u	/* zones that fail in a row are too many for GC */
 #define LZ_FINISH_TRIES		3u	/* before a zone is taken for read-only */
 #define LZ_READ_TRIES		3u	/* reads of a block by us before it is lost */

@@ -42,6 +42,45 @@ static void survives(struct ram *r)
 	ram_check(r);
 }
 
+static bool writes_root(struct ram *r, const struct lz_cmd *c)
+{
+	return c->op == LZ_OP_WRITE && c->addr < 2 * r->g.zone_blocks;
+}
+
+/*
+ * A checkpoint leaves a zone of both journal and nodes behind, and is whole; what was written
+ * meanwhile comes with the next one only. So from the first one on the journal is not whole, though
+ * nothing of it was written: what numbers its blocks goes on with a gap.
+ */
+static void stream_gap(struct kunit *test)
+{
+	struct ram *r = device(test, 4);
+	struct lz *lz = r->lz;
+	struct ram_zone *zone = &r->zone[lz->js->zone];
+	u64 first;
+
+	KUNIT_ASSERT_TRUE(test, lz->js == lz->ns);
+	KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_LONG, 5, 1), 0);
+	/* Its commit is written, and its nodes are not. */
+	zone->fail = 1 << LZ_OP_WRITE;
+	zone->fail_after = 1;
+	r->slow = writes_root;
+	lz_ckpt_want(lz);
+	ram_pump(r);
+	KUNIT_ASSERT_GT(test, r->nr_held, 0u);
+	KUNIT_EXPECT_TRUE(test, lz->journal_lost);
+	KUNIT_EXPECT_FALSE(test, lz->ckpt.restart);
+	first = lz->ckpt.journal_seq;
+	KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_LONG, 5, 1), 0);
+	r->slow = NULL;
+	while (r->nr_held)
+		ram_release(r, 0);
+	KUNIT_ASSERT_EQ(test, ram_flush(r), 0);
+	KUNIT_EXPECT_FALSE(test, lz->journal_lost);
+	KUNIT_EXPECT_GE(test, lz->ckpt.journal_seq, first + LZ_JOURNAL_GAP);
+	survives(r);
+}
+
 static void journal_fails(struct kunit *test, u32 max_open)
 {
 	struct ram *r = device(test, max_open);
@@ -295,6 +334,7 @@ static void stream_zone_counts_once(struct kunit *test)
 }
 
 static struct kunit_case stream_cases[] = {
+	KUNIT_CASE(stream_gap),
 	KUNIT_CASE(stream_journal_fails),
 	KUNIT_CASE(stream_shared_fails),
 	KUNIT_CASE(stream_nodes_fail),
