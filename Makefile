@@ -131,7 +131,7 @@ help:
 # help:                       VM_ZNS=size=4G,zone=16M,cap=12M,open=14,active=14 (or none)
 # help:                       VM_CPUS=2 VM_MEM=2G VM_KERNEL=debug VM_DISK=IMAGE VM_ICOUNT=1 VM_REBOOT=1
 # help: Test
-# help:   make check        unit, crash, exhaust (without its four longest runs), fault, what the
+# help:   make check        unit, crash, exhaust (without four of its runs), fault, what the
 # help:                       fuzzers found before, the tool, guest, logs; last line:
 # help:                       N passed, N failed, N skipped
 # help:   make unit         unit tests of the kernel-free core, on the host (T=SUITE)

@@ -3,7 +3,7 @@
  * Finding a device: superblock and newest root.
  *
  * Each root zone begins with two copies of the superblock; roots follow, two alike a
- * checkpoint. A zone is filled to its end before the other is reset and begun
+ * checkpoint (one of each where the drive takes no four blocks at once). A zone is filled to its end before the other is reset and begun
  * with superblock and root in one write, so one of them is always whole.
  */
 #include "lz.h"

@@ -14,8 +14,8 @@
  *
  * Minimum declining cost (Lomet and Luo, Efficiently Reclaiming Space in a Log Structured
  * Store, ICDE 2021) wants to know how often the blocks of a zone are written, and takes
- * the zone whose cost would sink least by waiting. It is for policy=adaptive, which
- * measures that.
+ * the zone whose cost would sink least by waiting. It is for policy=adaptive and
+ * gc_isolation=adaptive, which measure that.
  */
 #include "policy.h"
 
