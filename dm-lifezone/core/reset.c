@@ -34,9 +34,11 @@ static bool due(struct lz *lz, struct lz_zone *z, bool *later)
 	spin_lock_irqsave(&lz->place_lock, flags);
 	spin_lock(&z->lock);
 	*later = false;
+	/* Somebody came before it was reset. */
+	if (z->done != z->resv || atomic_read(&z->valid) > 0)
+		WRITE_ONCE(z->chosen, false);
 	if (atomic_read(&z->valid) > 0 || !z->resv) {
 		yes = false;
-		WRITE_ONCE(z->chosen, false);
 	} else if (z->done != z->resv && !lz_planted(LZ_PLANT_RESET_WITH_WRITES)) {
 		*later = z->state == LZ_ZS_OPEN && !z->closing;
 	} else if (z->state == LZ_ZS_BAD && (z->open || (z->flags & LZ_ZF_WORN))) {

@@ -721,6 +721,8 @@ static void relocate_reset_late(struct kunit *test)
 	ram_elapse(r, 2000);
 	KUNIT_ASSERT_EQ(test, late.nblocks, 1u);
 	KUNIT_EXPECT_EQ(test, r->lz->zone[late.zone].class, LZ_CLASS_EXTREME);
+	/* Or commits would be made for it over and over. */
+	KUNIT_EXPECT_EQ(test, lz_resets_coming(r->lz), 0u);
 	KUNIT_EXPECT_EQ(test, lz_stat(r->lz, LZ_ST_RESETS_USER), 0ull);
 	KUNIT_ASSERT_EQ(test, ram_land(r, &late, 0), 0);
 	KUNIT_ASSERT_EQ(test, ram_flush(r), 0);
