@@ -135,9 +135,10 @@ enum lz_trace_what {
 	LZ_TR_PLACE,		/* new: enum lz_verdict; old: 1 if GC; a: open, b: free zones; */
 				/* c: of these, such data may open; d: LZ_PLACE_IS_...; */
 				/* e: age of the last end of a run (blocks), or LZ_NEVER */
-	LZ_TR_VICTIM_ZONE,	/* a candidate: a: valid, b: age (blocks), c: s64 rate, d: written */
-	LZ_TR_VICTIM,		/* a: valid blocks, b: age (blocks), c: candidates, d: free zones, */
-				/* e: zones that data does not fill */
+	LZ_TR_VICTIM_ZONE,	/* a candidate: a: valid, b: age (blocks), c: s64 rate, */
+				/* d: written */
+	LZ_TR_VICTIM,		/* a: valid blocks, b: age (blocks), c: candidates, */
+				/* d: free zones, e: zones that data does not fill */
 	LZ_TR_RESET,		/* without valid data: old: enum lz_zone_state; new: 1 if due; */
 				/* a: 1 if it may have been left alone (lz_reset_alone()); */
 				/* b: 1 if GC has chosen it */

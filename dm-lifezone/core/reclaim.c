@@ -49,12 +49,13 @@ bool lz_reset_due(enum lz_reset how, u8 class, bool full, bool alone)
  */
 bool lz_reset_rather(const struct lz_rather_in *in)
 {
-	u64 copies, spared;
+	u64 copies, spared, unwritten;
 
 	if ((u64)in->written + in->valid < in->cap)
 		return false;
 	copies = div_u64(min_t(u64, in->age, 1ull << 39) * in->valid, in->cap - in->valid);
 	spared = div_u64(copies, max(in->spare, 1u));
 	spared = div_u64(min_t(u64, spared, ~0u) * in->written, in->cap);
-	return spared * in->cost->copy >= (u64)(in->cap - min(in->written, in->cap)) * in->cost->pad;
+	unwritten = in->cap - min(in->written, in->cap);
+	return spared * in->cost->copy >= unwritten * in->cost->pad;
 }

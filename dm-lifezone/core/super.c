@@ -2,9 +2,10 @@
 /*
  * Finding a device: superblock and newest root.
  *
- * Each root zone begins with two copies of the superblock; roots follow, two alike a
- * checkpoint (one of each where the drive takes no four blocks at once). A zone is filled to its end before the other is reset and begun
- * with superblock and root in one write, so one of them is always whole.
+ * Each root zone begins with two copies of the superblock; roots follow, two alike a checkpoint
+ * (one of each where the drive takes no four blocks at once). A zone is filled to its end before
+ * the other is reset and begun with superblock and root in one write, so one of them is always
+ * whole.
  */
 #include "lz.h"
 

@@ -244,8 +244,8 @@ static bool is_empty(const struct lz *lz, const struct lz_zone *z, u32 used)
 }
 
 /*
- * lz_zone_left - blocks written to @z, if it is open, all that is gone, and it is left to be filled;
- * or 0. Nobody is writing to it. Machine.
+ * lz_zone_left - blocks written to @z, if it is open, all that is gone, and it is left to be
+ * filled; or 0. Nobody is writing to it. Machine.
  */
 u32 lz_zone_left(struct lz *lz, struct lz_zone *z)
 {

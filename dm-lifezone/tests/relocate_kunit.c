@@ -708,7 +708,7 @@ static void write_late(void *ctx, const struct lz_trace *t)
 		KUNIT_EXPECT_EQ(r->test, lz_write_begin(r->lz, LZ_CLASS_EXTREME, 0, 1, &late), 0);
 }
 
-/* Somebody writes to the empty zone before it is reset: then it is not, until it is chosen again. */
+/* Somebody writes to the empty zone before it is reset: it is not, until it is chosen again. */
 static void relocate_reset_late(struct kunit *test)
 {
 	struct ram *r = left(test, 40);

@@ -692,7 +692,8 @@ static void sim_reset_instead(struct kunit *test)
 		/* At the reserve space counts: it is reset if there is nothing else. */
 		s->z[40].state = SIM_FREE;
 		s->setup.reserve = ZONES;
-		KUNIT_EXPECT_EQ(test, sim_pick(s), resets[i] == LZ_RESET_ADAPTIVE ? few : SIM_NOWHERE);
+		KUNIT_EXPECT_EQ(test, sim_pick(s),
+				resets[i] == LZ_RESET_ADAPTIVE ? few : SIM_NOWHERE);
 		sim_exit(s);
 		test->priv = NULL;
 	}
