@@ -1008,6 +1008,9 @@ def at_random(tool, folder, seed, times):
 
 # --- cut at each write ------------------------------------------------------------------------
 
+MOST_CUTS = 100              # eight are usual
+
+
 def moved(tool, folder):
     """The root zone that is to be begun anew is the one with the newest root."""
     to = os.path.join(folder, "damaged")
@@ -1027,6 +1030,7 @@ def moved(tool, folder):
             while code != 1:
                 copy(spoilt, to)
                 cut += 1
+                need(cut <= MOST_CUTS, "repair does not come to its end")
                 p = run(tool, "repair", to, "--yes", "--json", KILL=cut)
                 room(p)
                 code = p.returncode

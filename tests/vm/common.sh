@@ -5,7 +5,7 @@
 LZ_VM=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 LZ_TOP=$(cd "$LZ_VM/../.." && pwd)
 LZ_BUILD=${LZ_BUILD:-$LZ_TOP/build}
-LZ_CACHE=${LIFEZONE_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/lifezone}
+LZ_CACHE=${LIFEZONE_CACHE:-${XDG_CACHE_HOME:-~/.cache}/lifezone}
 LZ_SUITE=trixie			# the guest's Debian: the first with kernel 6.12
 LZ_SERIES=6.12			# the kernel the guest and the debug build use
 export LZ_TOP LZ_BUILD LZ_CACHE LZ_SUITE LZ_SERIES
@@ -25,11 +25,26 @@ with_lock() {
 	) 9>"$file"
 }
 
-# scratch BYTES NAME: prints a new folder for so much, in memory if there is 8 GiB more: a host's
-# disk may stand still for so long that a guest takes its drive for broken.
+# now: seconds since the machine was started, whoever sets its clock
+now() { local up; read -r up _ </proc/uptime; echo "${up%.*}"; }
+
+# runs_programs FOLDER: not one mounted noexec, from which nothing is preloaded either
+runs_programs() {
+	local p ok=0
+	p=$(mktemp "$1/lz-runs.XXXXXX") || return 1
+	echo '#!/bin/sh' >"$p"
+	chmod +x "$p"
+	"$p" 2>/dev/null || ok=1
+	rm "$p"
+	return $ok
+}
+
+# scratch BYTES NAME: prints a new folder for so much, in memory if there is 8 GiB more and it runs
+# programs: a host's disk may stand still for so long that a guest takes its drive for broken.
 scratch() {
 	local need=$(($1 + (8 << 30))) in=${TMPDIR:-/var/tmp}
-	[ ! -w /dev/shm ] || [ "$(df -B1 --output=avail /dev/shm | tail -1)" -le $need ] ||
+	[ ! -w /dev/shm ] || ! runs_programs /dev/shm ||
+		[ "$(df -B1 --output=avail /dev/shm | tail -1)" -le $need ] ||
 		! awk -v need=$need '/^MemAvailable/ { exit $2 * 1024 < need }' /proc/meminfo ||
 		in=/dev/shm
 	mktemp -d "$in/$2.XXXXXX"
