@@ -21,9 +21,15 @@ fail() { echo "FAIL: $*"; exit 1; }
 skip() { echo "skip: $*"; exit 77; }
 note() { local up; read -r up _ </proc/uptime; echo "[$up] $*"; }
 
-# must CMD...: fail unless it succeeds.  mustnt: unless it does not.
+# must CMD...: fail unless it succeeds.  mustnt: unless it refuses, which a command that is not there,
+# hangs (timeout) or crashes does not.
 must() { "$@" || fail "status $?: $*"; }
-mustnt() { if "$@"; then fail "succeeded but must not: $*"; fi; }
+mustnt() {
+	local status=0
+	"$@" || status=$?
+	[ $status != 0 ] || fail "succeeded but must not: $*"
+	[ $status -lt 124 ] || fail "status $status, not refused: $*"
+}
 # equal GOT WANTED WHAT
 equal() { [ "$1" = "$2" ] || fail "${3:-value}: got '$1', want '$2'"; }
 # debug_kernel: the one with fault injection
@@ -411,6 +417,24 @@ nowait() {
 	must lz_remove n
 	lz_check "$DEV"
 }
+
+# kmemleak_scan FILE: memory that is lost, an object each paragraph.  It counts as lost only when some
+# seconds old.
+kmemleak_scan() {
+	local leaks=/sys/kernel/debug/kmemleak
+
+	sleep 6
+	for _ in 1 2; do
+		# Refused once kmemleak has turned itself off.
+		echo scan >$leaks || fail "kmemleak does not scan"
+		sleep 1
+	done
+	awk '/^unreferenced/ { print "" } { print }' $leaks >"$1" || fail "no $leaks"
+}
+# Code of a module that is no more there has no name.  Modules begin where 512 MiB or 1 GiB kept for
+# the kernel end.
+# shellcheck disable=SC2034	# for the tests
+nameless='(\] |[- ])0xffffffff[a-f][0-9a-f]+'
 
 # --- afterwards ------------------------------------------------------------
 # Everything off again; false if something does not go away.

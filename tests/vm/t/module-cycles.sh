@@ -27,16 +27,11 @@ for i in $(seq $times); do
 	wait_for 10 rmmod dm_lifezone 2>/dev/null || fail "cycle $i: the module does not go"
 done
 
-# With the module its symbols are gone, so it is whose code has no name. Modules begin where
-# 512 MiB or 1 GiB kept for the kernel end.
-nameless='(\] |[- ])0xffffffff[a-f][0-9a-f]+'
+# With the module its symbols are gone, so it is whose code has no name.
 grep -E "$nameless" /proc/vmallocinfo && fail "arrays of the module's"
 ! pgrep -l '^kworker/R-life' || fail "threads of the module's"
 if [ -e $leaks ]; then
-	# Memory counts as lost only when some seconds old.
-	sleep 6
-	for _ in 1 2; do echo scan >$leaks; sleep 1; done
-	awk '/^unreferenced/ { print "" } { print }' $leaks >"$W/lost"
+	kmemleak_scan "$W/lost"
 	awk -v RS= -v ours="$nameless" '$0 ~ ours' "$W/lost" >"$W/ours"
 	note "$times cycles; objects lost: $(grep -c ^unref "$W/lost"), of the module's $(grep -c ^unref "$W/ours")"
 	[ ! -s "$W/ours" ] || fail "$(grep -c ^unref "$W/ours") objects lost: $(cat "$W/ours")"
