@@ -68,7 +68,8 @@ size_t LLVMFuzzerCustomMutator(u8 *data, size_t size, size_t max, unsigned int s
 {
 	static const char *const word[] = {
 		"fio version 2 iolog\n", "fio version 3 iolog\n", "/dev/a ", "/dev/b ", "add\n",
-		"open\n", "close\n", "write ", "read ", "trim ", "sync ", "datasync ", "wait ",
+		"open\n", "close\n", "write ", "read ", "trim ", "sync ", "datasync ", "syncfs ",
+		"wait ", "Input file a added\n",
 		"time,op,offset,length,hint\n", "0,W,0,4096\n", "0,D,8192,8192,5\n", "0,F,0,0\n",
 		"259,0 1 1 0.0 12 Q W ", "259,0 1 1 0.0 12 Q D ", "259,0 1 1 0.0 12 Q FN ",
 		"0 + 8 ", "+ ", ",", " ", "\t", "#", "\n", "\r\n", "-1", "0", "4095",

@@ -2,7 +2,8 @@
 /*
  * Recorded traces, in one of three formats, which the first line tells:
  *
- *   blkparse   what blkparse prints by default; the requests as queued (action Q)
+ *   blkparse   what blkparse prints by default, with the files it reads before; the requests as
+ *              queued (action Q)
  *   fio        a log of fio's write_iolog, version 2 or 3, of one file
  *   CSV        time,op,offset,length[,hint]: op is a word that begins with w (write), d or t
  *              (discard, trim), r or f (read, flush: left out); offset and length in bytes;
@@ -282,7 +283,7 @@ static bool blkparse_line(struct trace *t)
 	u32 n = split(t->line, " \t", word, 10);
 	u64 sector, sectors;
 
-	/* Behind the requests stands a summary. */
+	/* Before the requests may stand what it reads, and behind them stands a summary. */
 	if (n < 7 || !strchr(word[0], ',') || strcmp(word[5], "Q"))
 		return true;
 	if (!strpbrk(word[6], "WD"))
@@ -330,6 +331,16 @@ const char *trace_wrong(const struct trace *t)
 	return *t->why ? t->why : NULL;
 }
 
+/* blkparse prints a line for each file it reads, before all others. */
+static bool is_input_file(const char *line)
+{
+	static const char begin[] = "Input file ", end[] = " added";
+	size_t n = strlen(line);
+
+	return !strncmp(line, begin, strlen(begin)) && n >= strlen(begin) + strlen(end) &&
+		!strcmp(line + n - strlen(end), end);
+}
+
 /* What the first line that says something tells. False: there is none, or it cannot be made out. */
 static bool recognise(struct trace *t)
 {
@@ -342,7 +353,7 @@ static bool recognise(struct trace *t)
 		/* A mark of UTF-8. */
 		if (t->nr == 1 && !strncmp(t->line, "\xef\xbb\xbf", 3))
 			memmove(t->line, t->line + 3, strlen(t->line + 3) + 1);
-	} while (!t->line[strspn(t->line, " \t")] || *t->line == '#');
+	} while (!t->line[strspn(t->line, " \t")] || *t->line == '#' || is_input_file(t->line));
 	if (sscanf(t->line, "fio version %u iolog", v) == 1) {
 		if (*v != 2 && *v != 3)
 			return wrong(t, "fio's log is of version %u: must be 2 or 3", *v);
