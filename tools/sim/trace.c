@@ -249,7 +249,8 @@ static bool csv_line(struct trace *t)
 static bool fio_line(struct trace *t)
 {
 	static const char *const left_out[] = {
-		"add", "open", "close", "read", "sync", "datasync", "sync_file_range", "wait",
+		"add", "open", "close", "read", "sync", "datasync", "sync_file_range", "syncfs",
+		"wait",
 	};
 	char *word[6] = { NULL }, **action = word + t->words;
 	u32 n = split(t->line, " \t", word, 6), i;
