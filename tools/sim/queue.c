@@ -161,8 +161,8 @@ static double arrival(struct sim *s)
 		return q->arrived - log1p(-rnd_real(&q->r)) * bytes * 1e9 / s->setup.rate;
 	if (!s->n.user)
 		q->first = s->req.at;
-	/* Those of several processors may not be in order. */
-	return max(q->arrived, (double)s->req.at - q->first);
+	/* Those of several processors are in any order. A date in a double has no nanoseconds. */
+	return max(q->arrived, (double)(s->req.at > q->first ? s->req.at - q->first : 0));
 }
 
 void sim_queue_arrive(struct sim *s)
