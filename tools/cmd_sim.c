@@ -171,7 +171,7 @@ static error_t parse_sim(int key, char *arg, struct argp_state *state)
 		a->timed = true;
 		if (!sim_cost_set(&a->setup.cost, arg))
 			usage_error(state,
-				    "--cost %s: must be zn540, tlc, or KEY=N,...: write (not 0), read, pad, erase, finish to 10^12, page, block (512) to 16777216",
+				    "--cost %s: must be zn540, tlc, or KEY=N,...: write (not 0), read, pad to 10^12, and to 10^9 for a block; erase, finish to 10^9; page, block (512) to 16777216",
 				    arg);
 		return 0;
 	case OPT_ARRIVE:

@@ -61,9 +61,16 @@ static const struct key {
 	{ "block", offsetof(struct sim_cost, block) },
 };
 
-#define NS_MAX		1000000000000ull	/* a cost */
+#define NS_MAX		1000000000000ull	/* of a page */
+#define COMMAND_MAX	1000000000ull		/* of a block, an erase, a finish (ns) */
 #define BYTES_MAX	(1ull << 24)		/* a page, a block */
 #define COST_MAX	0xffffffffull		/* of struct lz_cost */
+
+/* Of a block (ns), if that is what a page costs. */
+static u64 of_block(const struct sim_cost *c, u64 page)
+{
+	return page * c->block / c->page;
+}
 
 /* One word of what sim_cost_set() takes, of @n characters. */
 static bool set_word(struct sim_cost *c, const char *word, size_t n)
@@ -112,15 +119,12 @@ bool sim_cost_set(struct sim_cost *c, const char *text)
 		if (!text[n])
 			break;
 	}
-	/* A block that takes no time would have no throughput. */
-	return c->write && c->page && c->page <= BYTES_MAX && c->block >= 512 &&
-		c->block <= BYTES_MAX && c->write * c->block >= c->page;
-}
-
-/* Of a block (ns), if that is what a page costs. */
-static u64 of_block(const struct sim_cost *c, u64 page)
-{
-	return page * c->block / c->page;
+	if (!c->page || c->page > BYTES_MAX || c->block < 512 || c->block > BYTES_MAX)
+		return false;
+	/* A block that takes no time would have no throughput; the time of a run has 64 bits. */
+	return of_block(c, c->write) && of_block(c, c->write) <= COMMAND_MAX &&
+		of_block(c, c->read) <= COMMAND_MAX && of_block(c, c->pad) <= COMMAND_MAX &&
+		c->erase <= COMMAND_MAX && c->finish <= COMMAND_MAX;
 }
 
 void sim_time_init(struct sim *s)
