@@ -490,12 +490,12 @@ int cmd_sim(int argc, char **argv)
 		a.load[a.loads++] = "zipf:0.99";
 	if (!a.policies)
 		for (p = 0; sim_policies[p]; p++)
-			if (sim_policies[p]->choose || !a.setup.exclusive)
+			if (sim_policies[p]->exclusive || !a.setup.exclusive)
 				a.policy[a.policies++] = sim_policies[p];
 	for (p = 0; a.setup.exclusive && p < a.policies; p++) {
-		if (a.policy[p]->choose)
+		if (a.policy[p]->exclusive)
 			continue;
-		complain("sim", "--exclusive: %s does not know of files", a.policy[p]->name);
+		complain("sim", "--exclusive: %s does not keep files apart", a.policy[p]->name);
 		return EXIT_USAGE_;
 	}
 	/* Not after hours of others; the first is told by its run. */

@@ -171,7 +171,7 @@ double sim_module_score(struct sim *s, u32 zone)
 		return sim_life_init(s);					\
 	}									\
 	const struct sim_policy sim_##n = {					\
-		.name = #n, .doc = d,						\
+		.name = #n, .doc = d, .exclusive = true,			\
 		.init = n##_init, .user = module_user, .move = sim_module_move,	\
 		.choose = sim_choose,						\
 		.empty = sim_reset_due, .wrote = sim_life_wrote,		\

@@ -31,6 +31,7 @@ static u32 perfect_user(struct sim *s, u32 lba, u32 old)
 
 const struct sim_policy sim_perfect = {
 	.name = "perfect", .doc = "sla with hints after the true time of death",
-	.future = true, .init = perfect_init, .user = perfect_user, .move = sim_module_move,
+	.future = true, .exclusive = true,
+	.init = perfect_init, .user = perfect_user, .move = sim_module_move,
 	.choose = sim_choose, .empty = sim_reset_due, .score = sim_module_score,
 };

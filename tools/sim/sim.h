@@ -239,6 +239,7 @@ struct sim_queue;
  * @name: as on the command line
  * @doc: one line, with the source
  * @future: asks sim_death(), for which the whole load is written down first
+ * @exclusive: knows of setup.exclusive: files that are written at the same time share no zone then
  * @init: before the first write; 0 or -ENOMEM
  * @exit: frees what @priv of the run leads to, not @priv; may be NULL, as all below but those
  *	two marked
@@ -260,6 +261,7 @@ struct sim_policy {
 	const char *name;
 	const char *doc;
 	bool future;
+	bool exclusive;
 	int (*init)(struct sim *s);
 	void (*exit)(struct sim *s);
 	u32 (*user)(struct sim *s, u32 lba, u32 old);
