@@ -22,6 +22,7 @@ struct sim_args {
 	u64 every;
 	bool timed;
 	const char *follow;
+	bool list;
 	bool json;
 };
 
@@ -95,7 +96,7 @@ static const struct sim_policy *policy_named(const struct argp_state *state, con
 	usage_error(state, "--policy %s: no such policy (--list names them)", name);
 }
 
-static void list(void)
+static void list_text(void)
 {
 	u32 i;
 
@@ -105,7 +106,49 @@ static void list(void)
 	printf("policies:\n");
 	for (i = 0; sim_policies[i]; i++)
 		printf("  %-14s %s\n", sim_policies[i]->name, sim_policies[i]->doc);
-	exit(EXIT_OK);
+}
+
+static struct json_object *named(const char *name, const char *doc)
+{
+	struct json_object *o = json_object_new_object();
+
+	put_str(o, "name", name);
+	put_str(o, "doc", doc);
+	return o;
+}
+
+/* A load from load_docs[*@i] on, the lines that go on with it joined. */
+static struct json_object *list_load(u32 *i)
+{
+	const char *line = load_docs[(*i)++];
+	size_t n = strcspn(line, " ");
+	char name[80], doc[600];
+	int at;
+
+	snprintf(name, sizeof(name), "%.*s", (int)n, line);
+	at = scnprintf(doc, sizeof(doc), "%s", line + n + strspn(line + n, " "));
+	for (; load_docs[*i] && *load_docs[*i] == ' '; ++*i) {
+		line = load_docs[*i];
+		at += scnprintf(doc + at, sizeof(doc) - at, " %s", line + strspn(line, " "));
+	}
+	return named(name, doc);
+}
+
+static void list_json(void)
+{
+	struct json_object *o = json_object_new_object();
+	struct json_object *loads = json_object_new_array();
+	struct json_object *policies = json_object_new_array();
+	struct out out = { .json = true };
+	u32 i;
+
+	for (i = 0; load_docs[i];)
+		json_object_array_add(loads, list_load(&i));
+	for (i = 0; sim_policies[i]; i++)
+		json_object_array_add(policies, named(sim_policies[i]->name, sim_policies[i]->doc));
+	json_object_object_add(o, "loads", loads);
+	json_object_object_add(o, "policies", policies);
+	out_object(&out, o);
 }
 
 static error_t parse_sim(int key, char *arg, struct argp_state *state)
@@ -135,7 +178,7 @@ static error_t parse_sim(int key, char *arg, struct argp_state *state)
 		parse_option(state, arg, &a->setup.o);
 		return 0;
 	case OPT_LIST:
-		list();
+		a->list = true;
 		return 0;
 	case OPT_ZONES:
 		a->setup.zones = number(state, "zones", arg, 8, 1u << 24);
@@ -469,6 +512,13 @@ int cmd_sim(int argc, char **argv)
 	lz_options_default(&a.setup.o);
 	sim_cost_default(&a.setup.cost);
 	parse_args(&sim_argp, "sim", argc, argv, &a);
+	if (a.list) {
+		if (a.json)
+			list_json();
+		else
+			list_text();
+		return EXIT_OK;
+	}
 	if (a.setup.reserve == UNSET) {
 		a.setup.reserve = a.setup.arrivals == SIM_CLOSED || a.follow ? 0 :
 			a.setup.gc_start / 2;
