@@ -19,6 +19,8 @@
  * started from another node of the drive.
  */
 int read_super(struct drive *d, struct lz_super_info *si);
+/* Are the drive's zones those the superblock says it was formatted with? One line if not. */
+bool geometry_fits(const struct drive *d, const struct lz_super_info *si, bool mute);
 struct json_object *super_info_json(const struct lz_super_info *si);
 
 /* Metadata does not hold together, or the drive has lost it: an error found. */

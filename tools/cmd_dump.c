@@ -167,17 +167,34 @@ static void find_root(struct dump *p)
 }
 
 /* Numbers of another version may mean other things, and have not been checked. */
+static bool super_known(const struct dump *p)
+{
+	return p->have_super && le32_to_cpu(p->super.version) == LZ_FORMAT_VERSION &&
+		!p->super.incompat;
+}
+
 static bool need_super(struct dump *p)
 {
-	u32 version = le32_to_cpu(p->super.version), features = le32_to_cpu(p->super.incompat);
-
 	if (!p->have_super)
 		complain(p->d->path, "no valid superblock in zones 0 and 1");
-	else if (version != LZ_FORMAT_VERSION || features)
+	else if (!super_known(p))
 		complain(p->d->path,
 			 "format version %u with features %#x: this tool knows version %u without",
-			 version, features, LZ_FORMAT_VERSION);
-	return p->have_super && version == LZ_FORMAT_VERSION && !features;
+			 le32_to_cpu(p->super.version), le32_to_cpu(p->super.incompat),
+			 LZ_FORMAT_VERSION);
+	return super_known(p);
+}
+
+/* With zones of another size blocks would be looked for where they are not. */
+static bool need_zones(struct dump *p)
+{
+	const struct lz_super_info si = {
+		.nr_zones = le32_to_cpu(p->super.nr_zones),
+		.zone_blocks = le32_to_cpu(p->super.zone_blocks),
+		.zone_cap = le32_to_cpu(p->super.zone_cap),
+	};
+
+	return !super_known(p) || geometry_fits(p->d, &si, false);
 }
 
 static bool need_root(struct dump *p)
@@ -881,10 +898,13 @@ static const struct {
 	const char *name;
 	bool args;	/* takes arguments */
 	bool root;	/* needs superblock and root */
+	bool zones;	/* where it looks depends on the zones */
 } whats[] = {
-	{ "super", false, false }, { "root", false, true }, { "roots", false, false },
-	{ "zones", false, true }, { "journal", false, true }, { "map", true, true },
-	{ "state", false, false }, { "summary", true, false }, { "block", true, false },
+	{ "super", false, false, false }, { "root", false, true, true },
+	{ "roots", false, false, true }, { "zones", false, true, true },
+	{ "journal", false, true, true }, { "map", true, true, true },
+	{ "state", false, false, false }, { "summary", true, false, true },
+	{ "block", true, false, false },
 };
 
 static int dump(struct dump *p, const struct dump_args *a)
@@ -950,6 +970,8 @@ int cmd_dump(int argc, char **argv)
 		ret = EXIT_OK;
 		goto out;
 	}
+	if (whats[i].zones && !need_zones(p))
+		goto out;
 	find_root(p);
 	if (whats[i].root && !need_root(p))
 		goto out;

@@ -52,6 +52,19 @@ static const struct argp probe_argp = {
 	.children = children,
 };
 
+bool geometry_fits(const struct drive *d, const struct lz_super_info *si, bool mute)
+{
+	/* What is beyond the formatted zones is as if it were not there. */
+	if (si->zone_blocks == d->g.zone_blocks && si->nr_zones <= d->g.nr_zones &&
+	    si->zone_cap <= d->g.zone_cap)
+		return true;
+	if (!mute)
+		complain(d->path, "formatted as %u zones of %u/%u blocks, has %u of %u/%u",
+			 si->nr_zones, si->zone_cap, si->zone_blocks, d->g.nr_zones,
+			 d->g.zone_cap, d->g.zone_blocks);
+	return false;
+}
+
 int read_super(struct drive *d, struct lz_super_info *si)
 {
 	int err = lz_probe(&d->g, &drive_ops, d, si);
@@ -70,15 +83,8 @@ int read_super(struct drive *d, struct lz_super_info *si)
 	if ((d->flags & DRIVE_EXCL) && d->kind == &drive_blk &&
 	    started_elsewhere(d->path, si->uuid))
 		return -EBUSY;
-	/* What is beyond the formatted zones is as if it were not there. */
-	if (si->zone_blocks != d->g.zone_blocks || si->nr_zones > d->g.nr_zones ||
-	    si->zone_cap > d->g.zone_cap) {
-		if (!mute)
-			complain(d->path, "formatted as %u zones of %u/%u blocks, has %u of %u/%u",
-				 si->nr_zones, si->zone_cap, si->zone_blocks, d->g.nr_zones,
-				 d->g.zone_cap, d->g.zone_blocks);
+	if (!geometry_fits(d, si, mute))
 		return -EINVAL;
-	}
 	d->g.nr_zones = si->nr_zones;
 	d->g.zone_cap = si->zone_cap;
 	for (i = 0; i < d->g.nr_zones; i++)
