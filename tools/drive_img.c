@@ -50,14 +50,71 @@ static bool alloc_zones(struct drive *d, off_t bytes)
 	return d->z;
 }
 
+/* The words of @line; how many there are, of which at most @most are in @word. */
+static u32 split(char *line, char **word, u32 most)
+{
+	char *rest, *at;
+	u32 n = 0;
+
+	for (at = strtok_r(line, " \t\r\n", &rest); at; at = strtok_r(NULL, " \t\r\n", &rest)) {
+		if (n < most)
+			word[n] = at;
+		n++;
+	}
+	return n;
+}
+
+static bool number(const char *word, u32 *v)
+{
+	u64 n;
+
+	if (!parse_number(word, &n) || n > UINT32_MAX)
+		return false;
+	*v = n;
+	return true;
+}
+
+/* The first line of the list, with the geometry. */
+static bool parse_head(char *line, struct drive *d)
+{
+	static const char *const want[] = {
+		"lifezone-image", "zone_blocks", NULL, "zone_cap", NULL, "max_open", NULL,
+	};
+	u32 v[ARRAY_SIZE(want)], i;
+	char *word[ARRAY_SIZE(want)];
+
+	if (split(line, word, ARRAY_SIZE(want)) != ARRAY_SIZE(want))
+		return false;
+	for (i = 0; i < ARRAY_SIZE(want); i++)
+		if (want[i] ? strcmp(word[i], want[i]) : !number(word[i], &v[i]))
+			return false;
+	d->g.zone_blocks = v[2];
+	d->g.zone_cap = v[4];
+	d->g.max_open = v[6];
+	return is_power_of_2(v[2]) && v[4] && v[4] <= v[2];
+}
+
+/* Any other: a zone. */
+static bool parse_zone(char *line, u32 *zone, u32 *wp, u32 *cond, u32 *torn)
+{
+	char *word[4];
+	u32 n = split(line, word, 4);
+
+	*torn = 0;
+	return (n == 3 || n == 4) && number(word[0], zone) && number(word[1], wp) &&
+		number(word[2], cond) && (n == 3 || (number(word[3], torn) && *torn <= 1));
+}
+
 /* 1: read; 0: there is none; -1: it is of no use and has been complained about. */
 static int read_sidecar(struct drive *d, off_t bytes)
 {
 	char *path = sidecar_path(d);
-	u32 size, cap, max_open, zone, wp, cond, torn;
-	char line[80];
-	int ret = -1, n, fd;
+	u32 zone, wp, cond, torn, nr = 1;
+	char *line = NULL;
+	size_t size = 0;
 	struct stat st;
+	int ret = -1, fd;
+	ssize_t n;
 	FILE *f;
 
 	/* Whatever it is, it is not waited for. */
@@ -76,25 +133,22 @@ static int read_sidecar(struct drive *d, off_t bytes)
 		free(path);
 		return ret;
 	}
-	if (fscanf(f, "lifezone-image zone_blocks %u zone_cap %u max_open %u\n",
-		   &size, &cap, &max_open) != 3 ||
-	    !is_power_of_2(size) || !cap || cap > size) {
-		complain(path, "not a list of an image's zones");
+	n = getline(&line, &size, f);
+	if (n < 0 || strlen(line) < (size_t)n || !parse_head(line, d)) {
+		complain(path, "line 1: not a list of an image's zones");
 		goto out;
 	}
-	d->g.zone_blocks = size;
-	d->g.zone_cap = cap;
-	d->g.max_open = max_open;
 	if (!alloc_zones(d, bytes))
 		goto out;
-	while (fgets(line, sizeof(line), f)) {
+	while ((n = getline(&line, &size, f)) > 0) {
 		/* The tool was killed while it wrote it, or had no room: nobody was answered. */
-		if (feof(f) && !strchr(line, '\n'))
+		if (line[n - 1] != '\n')
 			break;
-		torn = 0;
-		n = sscanf(line, "%u %u %u %u", &zone, &wp, &cond, &torn);
-		if (n < 3) {
-			complain(path, "not a list of an image's zones");
+		nr++;
+		if (strlen(line) < (size_t)n || !parse_zone(line, &zone, &wp, &cond, &torn)) {
+			complain(path,
+				 "line %u: must be a zone, write pointer, condition, and 1 if that is within a block",
+				 nr);
 			goto out;
 		}
 		if (zone >= d->g.nr_zones) {
@@ -102,7 +156,7 @@ static int read_sidecar(struct drive *d, off_t bytes)
 				 d->g.nr_zones);
 			goto out;
 		}
-		if (wp > cap || cond > LZ_COND_OFFLINE) {
+		if (wp > d->g.zone_cap || cond > LZ_COND_OFFLINE) {
 			complain(path, "zone %u: write pointer %u or condition %u out of range",
 				 zone, wp, cond);
 			goto out;
@@ -113,6 +167,7 @@ static int read_sidecar(struct drive *d, off_t bytes)
 	}
 	ret = 1;
 out:
+	free(line);
 	fclose(f);
 	free(path);
 	return ret;
