@@ -79,7 +79,6 @@ static_assert(LZ_LOG_BLOCKS + 1 <= LZ_CMD_BLOCKS, "the longest, and a link");
 #define LZ_LEAF_AGAIN_MS	1000u	/* until one that could not be read is tried again */
 #define LZ_SETTLE_PART		8u	/* of a zone, written before counts are settled for GC */
 #define LZ_BUDGET_DEFAULT	16u
-#define LZ_BUDGET_MAX		64u
 #define LZ_RESETS_MAX		4u	/* resets in flight */
 #define LZ_GC_START		3u	/* zones above the reserve at which GC begins */
 #define LZ_TRIM_AHEAD		2u	/* zones above that at which discards are wanted */

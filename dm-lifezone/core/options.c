@@ -76,7 +76,7 @@ static const struct lz_option lz_options[] = {
 	{
 		.key = "max_open", FIELD(max_open),
 		/* The budget is handed out at load. */
-		.min = LZ_MAX_OPEN_MIN, .max = 0xffffffff, .zero = true, .fixed = true,
+		.min = LZ_MAX_OPEN_MIN, .max = LZ_BUDGET_MAX, .zero = true, .fixed = true,
 	},
 	{
 		.key = "map_cache_mb", FIELD(map_cache_mb),

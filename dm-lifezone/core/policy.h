@@ -84,6 +84,7 @@ struct lz_options {
 };
 
 #define LZ_MAX_OPEN_MIN		4u
+#define LZ_BUDGET_MAX		64u
 #define LZ_COMMIT_MS_MIN	10u
 #define LZ_COMMIT_MS_MAX	600000u
 #define LZ_COMMIT_MS_DEFAULT	1000u
