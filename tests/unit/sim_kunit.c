@@ -101,6 +101,43 @@ static void sim_sepbit_lives(struct kunit *test)
 	}
 }
 
+/* A zone of the first class of which nothing is left has lived, too. */
+static void sim_sepbit_dies(struct kunit *test)
+{
+	struct sim *s = start(test, &sim_sepbit);
+	u32 i;
+
+	s->clock = 1000;
+	for (i = 0; i < 8; i++) {
+		/* Users overwrite the last block of one. */
+		zone_is(s, 1, 0, 850, 1);
+		s->p->user(s, 0, 1 * CAP);
+		s->p->dead(s, 0, 1 * CAP);
+		/* GC moves the last block of one, which it has counted. */
+		zone_is(s, 1, 0, 950, 1);
+		s->p->cleaned(s, 1);
+		s->p->dead(s, 0, 1 * CAP);
+	}
+	/* Not of another class, nor while it is open or has more. */
+	for (i = 0; i < 16; i++) {
+		s->p->user(s, 0, SIM_NOWHERE);
+		zone_is(s, 1, 1, 0, 1);
+		s->p->dead(s, 0, 1 * CAP);
+		zone_is(s, 1, 0, 0, 2);
+		s->p->dead(s, 0, 1 * CAP);
+		zone_is(s, 1, 0, 0, 1);
+		s->z[1].state = SIM_OPEN;
+		s->p->dead(s, 0, 1 * CAP);
+	}
+	/* Mean 100. */
+	s->p->user(s, 2, SIM_NOWHERE);
+	s->p->user(s, 3, SIM_NOWHERE);
+	s->clock = 1099;
+	KUNIT_EXPECT_EQ(test, s->p->user(s, 2, 0), 0);
+	s->clock = 1100;
+	KUNIT_EXPECT_EQ(test, s->p->user(s, 3, 0), 1);
+}
+
 /* --- MiDAS ----------------------------------------------------------------------- */
 
 /* Users write @lba, which is in @zone. */
@@ -753,6 +790,7 @@ static struct kunit_case sim_cases[] = {
 	KUNIT_CASE(sim_load_soon),
 	KUNIT_CASE(sim_dac_regions),
 	KUNIT_CASE(sim_sepbit_lives),
+	KUNIT_CASE(sim_sepbit_dies),
 	KUNIT_CASE(sim_midas_heat),
 	KUNIT_CASE(sim_midas_life),
 	KUNIT_CASE(sim_midas_chain),

@@ -4,6 +4,11 @@
  * cleaning performance for flash memory (Software: Practice and Experience 29(3),
  * 1999). A block that users write again moves to the next hotter region, one that
  * GC moves to the next colder.
+ *
+ * Theirs moves a block up only if it is younger than a threshold of its region, which is left
+ * out: here every write counts, however late. What a block was is known while it is mapped:
+ * after a discard its next write leaves it in its region, so that where a store discards all before
+ * it writes again nothing ever gets hotter.
  */
 #include <errno.h>
 #include <stdlib.h>

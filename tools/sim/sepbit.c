@@ -6,6 +6,10 @@
  *
  * Streams 0 and 1 take user blocks, of short and long life; 2 what GC moves out of
  * stream 0; 3 to 5 all else it moves, by age. Times are user blocks.
+ *
+ * What a block replaces is known while it is mapped. After a discard that is nothing, and so its
+ * next write is long-lived: where a store discards all before it writes again this is "split" for
+ * users' blocks.
  */
 #include <errno.h>
 #include <math.h>
@@ -20,12 +24,14 @@
  * @life: mean life of the last zones of stream 0, or infinite
  * @sum: lives of those cleaned since
  * @n: how many
+ * @zone: the one being cleaned, or that was last since users wrote
  */
 struct sepbit {
 	u32 *at;
 	double life;
 	double sum;
 	u32 n;
+	u32 zone;
 };
 
 static int sepbit_init(struct sim *s)
@@ -38,6 +44,7 @@ static int sepbit_init(struct sim *s)
 	if (!b || !b->at)
 		return -ENOMEM;
 	b->life = INFINITY;
+	b->zone = SIM_NOWHERE;
 	return 0;
 }
 
@@ -53,6 +60,7 @@ static u32 sepbit_user(struct sim *s, u32 lba, u32 old)
 	struct sepbit *b = s->priv;
 	double life = old == SIM_NOWHERE ? INFINITY : (u32)s->clock - b->at[lba];
 
+	b->zone = SIM_NOWHERE;
 	b->at[lba] = s->clock;
 	return life < b->life ? 0 : 1;
 }
@@ -67,12 +75,11 @@ static u32 sepbit_move(struct sim *s, u32 lba, u32 old)
 	return age < 4 * b->life ? 3 : age < 16 * b->life ? 4 : 5;
 }
 
-static void sepbit_cleaned(struct sim *s, u32 zone)
+/* A zone of stream 0 goes. */
+static void short_gone(struct sim *s, u32 zone)
 {
 	struct sepbit *b = s->priv;
 
-	if (s->z[zone].stream)
-		return;
 	b->sum += s->clock - s->z[zone].opened;
 	if (++b->n < MEAN_OF)
 		return;
@@ -81,8 +88,29 @@ static void sepbit_cleaned(struct sim *s, u32 zone)
 	b->n = 0;
 }
 
+static void sepbit_cleaned(struct sim *s, u32 zone)
+{
+	struct sepbit *b = s->priv;
+
+	b->zone = zone;
+	if (!s->z[zone].stream)
+		short_gone(s, zone);
+}
+
+/* Where nothing is left of a zone it is erased at once, not collected like others. */
+static void sepbit_dead(struct sim *s, u32 lba, u32 addr)
+{
+	const struct sepbit *b = s->priv;
+	u32 zone = sim_zone_of(s, addr);
+
+	(void)lba;
+	if (!s->z[zone].stream && s->z[zone].state == SIM_FULL && s->z[zone].valid == 1 &&
+	    zone != b->zone)
+		short_gone(s, zone);
+}
+
 const struct sim_policy sim_sepbit = {
 	.name = "sepbit", .doc = "SepBIT: by the life of the block before, and by age",
 	.init = sepbit_init, .exit = sepbit_exit, .user = sepbit_user, .move = sepbit_move,
-	.score = sim_cost_benefit, .cleaned = sepbit_cleaned,
+	.dead = sepbit_dead, .score = sim_cost_benefit, .cleaned = sepbit_cleaned,
 };
