@@ -153,7 +153,7 @@ static void collect_discards(struct lz *lz)
 		memcpy(c->zrec, lz->zrec, lz->nr_zrec * sizeof(*c->zrec));
 		c->nr_zrec = lz->nr_zrec;
 		c->next_zrec = 0;
-		lz->nr_zrec = 0;
+		WRITE_ONCE(lz->nr_zrec, 0);
 		spin_unlock_irqrestore(&lz->list_lock, flags);
 		c->stage = LZ_CT_ZONE;
 	}

@@ -78,14 +78,14 @@ static u64 hold_after(struct lz *lz)
 static bool look(struct lz *lz, u64 hold, bool chance)
 {
 	struct lz_cached *c = list_first_entry(&lz->lru, struct lz_cached, lru);
-	bool wanted = c->referenced && chance;
+	bool used = READ_ONCE(c->referenced), wanted = used && chance;
 
-	c->seen |= c->referenced;
+	c->seen |= used;
 	if (!wanted && !c->busy && c->state != LZ_LEAF_LOADING && (c->seen || c->came <= hold)) {
 		lz_leaf_drop(lz, c);
 		return true;
 	}
-	c->referenced = 0;
+	WRITE_ONCE(c->referenced, 0);
 	list_move_tail(&c->lru, &lz->lru);
 	return false;
 }
@@ -303,7 +303,7 @@ struct lz_cached *lz_leaf_get(struct lz *lz, u64 idx, int *err)
 		lz_leaf_again(lz, c);
 	if (c->state == LZ_LEAF_LOADING)
 		return NULL;
-	c->referenced = 1;
+	WRITE_ONCE(c->referenced, 1);
 	if (c->state == LZ_LEAF_ERROR)
 		*err = -EIO;
 	return c->state == LZ_LEAF_READY ? c : NULL;

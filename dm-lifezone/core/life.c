@@ -641,7 +641,8 @@ bool lz_life_discard(struct lz_life *l, u64 lba, u64 n)
 		if (mark)
 			count(l->written, depths(t, mark), min(step, n - i));
 	}
-	memset(&l->mark[lba], 0, n * sizeof(*l->mark));
+	/* Others may read half a mark: it tells them nothing true, but is one like any other. */
+	data_race(memset(&l->mark[lba], 0, n * sizeof(*l->mark)));
 	return ended;
 }
 

@@ -172,7 +172,7 @@ static u64 peek_get(struct lz *lz, struct peek *p, u64 lba)
 		c = lz->leaf[p->idx];
 		p->node = NULL;
 		if (c && c->state == LZ_LEAF_READY) {
-			c->referenced = 1;
+			WRITE_ONCE(c->referenced, 1);
 			p->node = c->node;
 			p->miss = false;
 		} else {

@@ -46,6 +46,7 @@ typedef int64_t s64;
 #define unlikely(x)		__builtin_expect(!!(x), 0)
 #define READ_ONCE(x)		(*(const volatile __typeof__(x) *)&(x))
 #define WRITE_ONCE(x, v)	(*(volatile __typeof__(x) *)&(x) = (v))
+#define data_race(expr)		(expr)	/* nobody watches here */
 #define smp_mb()		__asm__ __volatile__("" : : : "memory")
 #define smp_mb__after_atomic()	smp_mb()
 #define smp_load_acquire(p)	READ_ONCE(*(p))

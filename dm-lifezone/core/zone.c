@@ -77,8 +77,10 @@ bool lz_zrec_add(struct lz *lz, u8 type, u32 zone, u32 len, u64 b)
 
 	spin_lock_irqsave(&lz->list_lock, flags);
 	ok = lz->nr_zrec < LZ_ZRECS;
-	if (ok)
-		lz->zrec[lz->nr_zrec++] = (struct lz_zrec){ type, zone, len, b };
+	if (ok) {
+		lz->zrec[lz->nr_zrec] = (struct lz_zrec){ type, zone, len, b };
+		WRITE_ONCE(lz->nr_zrec, lz->nr_zrec + 1);
+	}
 	spin_unlock_irqrestore(&lz->list_lock, flags);
 	return ok;
 }
@@ -103,7 +105,7 @@ struct lz_zone *lz_zone_take_free(struct lz *lz, bool meta)
 		unsigned long flags;
 
 		list_del_init(&z->list);
-		lz->nr_free--;
+		WRITE_ONCE(lz->nr_free, lz->nr_free - 1);
 		spin_lock_irqsave(&lz->list_lock, flags);
 		z->listed = false;
 		spin_unlock_irqrestore(&lz->list_lock, flags);
