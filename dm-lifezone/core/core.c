@@ -615,8 +615,10 @@ void lz_run(struct lz *lz)
 		lz_set_mode(lz, LZ_MODE_FAIL, "no zone is left for the metadata log", -ENOSPC);
 		run(lz);
 	}
+	if (lz->mode != LZ_MODE_RW)
+		return;
 	watch_space(lz);
-	if (lz->mode != LZ_MODE_RW || lz->loading)
+	if (lz->loading)
 		return;
 	watch_trim(lz);
 	watch_room(lz, READ_ONCE(lz->was_starved));

@@ -890,6 +890,32 @@ static void recover_reset_reported(struct kunit *test)
 	ram_check(r);
 }
 
+/* A table that can never write counts no zone that would be reset first, and needs none. */
+static void recover_read_only_space(struct kunit *test)
+{
+	struct ram *r = test->priv;
+	struct lz_info info;
+	u32 i;
+
+	KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_LONG, 10, 300), 0);
+	ram_stop(r);
+	for (i = 2; i < r->g.nr_zones; i++)
+		if (r->zone[i].cond == LZ_COND_EMPTY)
+			fill_zone(r, i);
+	r->nr_events[LZ_EV_LOW_SPACE] = 0;
+	KUNIT_ASSERT_EQ(test, ram_load(r, LZ_LOAD_RO), 0);
+	ram_elapse(r, 100);
+	lz_get_info(r->lz, &info);
+	KUNIT_EXPECT_EQ(test, info.free_zones, 0u);
+	KUNIT_EXPECT_EQ(test, r->nr_events[LZ_EV_LOW_SPACE], 0u);
+	ram_verify(r);
+	ram_stop(r);
+	ram_again(r);
+	ram_elapse(r, 100);
+	lz_get_info(r->lz, &info);
+	KUNIT_EXPECT_GE(test, info.free_zones, info.low_water);
+}
+
 /* What is read only is set aside while it is empty, open or not, and is not used. */
 static void recover_read_only_zones(struct kunit *test)
 {
@@ -1074,6 +1100,7 @@ static struct kunit_case recover_cases[] = {
 	KUNIT_CASE(recover_live_options),
 	KUNIT_CASE(recover_stale_zones),
 	KUNIT_CASE(recover_reset_reported),
+	KUNIT_CASE(recover_read_only_space),
 	KUNIT_CASE(recover_read_only_zones),
 	KUNIT_CASE(recover_no_zone_for_journal),
 	KUNIT_CASE(recover_one_zone_for_log),
