@@ -297,6 +297,16 @@ static void lz_write_endio(struct bio *piece)
 	lz_part_wait(lt, part);
 }
 
+/* Core learns that it has ended, and how. */
+static inline void lz_read_settle(struct lz_target *lt, const struct lz_read *r,
+				  blk_status_t status)
+{
+	if (likely(!status))
+		lz_read_end(lt->lz, r);
+	else
+		lz_read_cancel(lt->lz, r);
+}
+
 static void lz_read_endio(struct bio *piece)
 {
 	struct lz_part *part = container_of(piece, struct lz_part, bio);
@@ -307,7 +317,7 @@ static void lz_read_endio(struct bio *piece)
 		lz_part_busy(lb->lt, part);
 		return;
 	}
-	lz_read_end(lb->lt->lz, &part->r);
+	lz_read_settle(lb->lt, &part->r, status);
 	bio_put(piece);
 	lz_bio_put(lb, status);
 }
@@ -550,7 +560,7 @@ static void lz_read_send(struct lz_target *lt, struct lz_bio *lb, struct bio *bi
 			break;
 		begun = false;
 		if (unlikely(!lz_read_run(lt, lb, bio, &lb->read, gfp))) {
-			lz_read_end(lt->lz, &lb->read);
+			lz_read_cancel(lt->lz, &lb->read);
 			lz_read_later(lt, lb);
 			return;
 		}
@@ -654,7 +664,7 @@ int lz_io_end(struct dm_target *ti, struct bio *bio, blk_status_t *error)
 	struct lz_bio *lb = dm_per_bio_data(bio, sizeof(*lb));
 
 	if (lb->run)
-		lz_read_end(lt->lz, &lb->read);
+		lz_read_settle(lt, &lb->read, *error);
 	percpu_ref_put(&lt->users);
 	return DM_ENDIO_DONE;
 }

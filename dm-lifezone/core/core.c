@@ -221,12 +221,19 @@ int lz_write_begin(struct lz *lz, u8 class, u64 lba, u32 want, struct lz_write *
 		return err;
 	if (unlikely(READ_ONCE(lz->pacing)))
 		atomic_sub(w->nblocks, &lz->credit);
-	lz_count(lz, LZ_ST_USER_WRITES, w->nblocks);
-	lz_count(lz, LZ_ST_CLASS_WRITES + class, w->nblocks);
-	if (as != class)
-		lz_count(lz, lz_class_stat(LZ_ST_CLASS_WRITES, as), w->nblocks);
+	w->class = class;
+	w->as = as;
 	lz_infer_written(lz, class, lba, w->nblocks);
 	return 0;
+}
+
+/* Only what has landed: what failed is written again. */
+static void count_written(struct lz *lz, const struct lz_write *w)
+{
+	lz_count(lz, LZ_ST_USER_WRITES, w->nblocks);
+	lz_count(lz, LZ_ST_CLASS_WRITES + w->class, w->nblocks);
+	if (w->as != w->class)
+		lz_count(lz, lz_class_stat(LZ_ST_CLASS_WRITES, w->as), w->nblocks);
 }
 
 int lz_write_end(struct lz *lz, const struct lz_write *w, u64 addr, u64 lba)
@@ -237,6 +244,7 @@ int lz_write_end(struct lz *lz, const struct lz_write *w, u64 addr, u64 lba)
 		lz_write_fail(lz, w, -EIO);
 		return -EIO;
 	}
+	count_written(lz, w);
 	/* Counted and named first: once mapped it may be overwritten at once. */
 	atomic_add(w->nblocks, &z->valid);
 	lz_zone_name(lz, z, lz_addr_off(lz, addr), lba, w->nblocks);
@@ -253,6 +261,15 @@ void lz_write_fail(struct lz *lz, const struct lz_write *w, int error)
 	lz_zone_aside(lz, z, error);
 	if (!lz_planted(LZ_PLANT_FAILED_WRITE_UNCOUNTED))
 		lz_zone_done(lz, z, w->nblocks, 0);
+}
+
+/* The zone of @addr may be reset, as far as this reader is concerned. */
+static void let_go(struct lz *lz, u64 addr)
+{
+	struct lz_zone *z = &lz->zone[lz_addr_zone(lz, addr)];
+
+	if (atomic_dec_and_test(&z->readers) && READ_ONCE(z->draining))
+		lz_kick(lz);
 }
 
 int lz_read_begin(struct lz *lz, u64 lba, u32 want, struct lz_read *r)
@@ -272,7 +289,8 @@ int lz_read_begin(struct lz *lz, u64 lba, u32 want, struct lz_read *r)
 			r->nblocks = lz_map_run(lz, lba, want, &r->addr);
 			if (r->addr != LZ_NOWHERE)
 				continue;
-			break;
+			lz_count(lz, LZ_ST_USER_READS, r->nblocks);
+			return 0;
 		}
 		/*
 		 * Hold the zone, then ask again: if the block still lies in it,
@@ -286,25 +304,25 @@ int lz_read_begin(struct lz *lz, u64 lba, u32 want, struct lz_read *r)
 		if (likely(r->addr < LZ_NOWHERE &&
 			   lz_addr_zone(lz, r->addr) == lz_addr_zone(lz, addr))) {
 			if (unlikely(READ_ONCE(z->suspect))) {
-				lz_read_end(lz, r);
+				let_go(lz, addr);
 				return -EIO;
 			}
 			r->nblocks = min(r->nblocks, lz->g.zone_blocks - lz_addr_off(lz, r->addr));
-			break;
+			return 0;
 		}
-		r->addr = addr;
-		lz_read_end(lz, r);
+		let_go(lz, addr);
 	}
-	lz_count(lz, LZ_ST_USER_READS, r->nblocks);
-	return 0;
 }
 
 void lz_read_end(struct lz *lz, const struct lz_read *r)
 {
-	struct lz_zone *z = &lz->zone[lz_addr_zone(lz, r->addr)];
+	lz_count(lz, LZ_ST_USER_READS, r->nblocks);
+	let_go(lz, r->addr);
+}
 
-	if (atomic_dec_and_test(&z->readers) && READ_ONCE(z->draining))
-		lz_kick(lz);
+void lz_read_cancel(struct lz *lz, const struct lz_read *r)
+{
+	let_go(lz, r->addr);
 }
 
 /*

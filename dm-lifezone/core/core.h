@@ -452,11 +452,15 @@ void lz_run(struct lz *lz);
  * @zone: in this zone
  * @nblocks: that many blocks
  * @from: offset before which they cannot land (blocks)
+ * @class: lifetime class they come with
+ * @as: and zone class that they go by
  */
 struct lz_write {
 	u32 zone;
 	u32 nblocks;
 	u32 from;
+	u8 class;
+	u8 as;
 };
 
 /*
@@ -494,6 +498,8 @@ struct lz_read {
  */
 int lz_read_begin(struct lz *lz, u64 lba, u32 want, struct lz_read *r);
 void lz_read_end(struct lz *lz, const struct lz_read *r);
+/* lz_read_cancel - the same for a run that was not read, and so does not count. */
+void lz_read_cancel(struct lz *lz, const struct lz_read *r);
 /* lz_leaf_wait - have @leaf read; w->fn is called when it is there or cannot be. */
 void lz_leaf_wait(struct lz *lz, u64 leaf, struct lz_waiter *w);
 

@@ -309,6 +309,33 @@ static void device_counts_too_few(struct kunit *test)
 	ram_survive(r);
 }
 
+/* What failed is written again, and what was given back is read again: each counts once. */
+static void device_counts_once(struct kunit *test)
+{
+	struct ram *r = ram_device(test, 40, 8);
+	struct lz_write w;
+	struct lz_read rd;
+
+	KUNIT_ASSERT_EQ(test, lz_write_begin(r->lz, LZ_CLASS_LONG, 0, 2, &w), 0);
+	lz_write_fail(r->lz, &w, -EIO);
+	KUNIT_EXPECT_EQ(test, lz_stat(r->lz, LZ_ST_USER_WRITES), 0ull);
+	KUNIT_EXPECT_EQ(test, lz_stat(r->lz, LZ_ST_CLASS_WRITES + LZ_CLASS_LONG), 0ull);
+	KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_LONG, 0, 2), 0);
+	KUNIT_EXPECT_EQ(test, lz_stat(r->lz, LZ_ST_USER_WRITES), 2ull);
+	KUNIT_EXPECT_EQ(test, lz_stat(r->lz, LZ_ST_CLASS_WRITES + LZ_CLASS_LONG), 2ull);
+
+	KUNIT_ASSERT_EQ(test, lz_read_begin(r->lz, 0, 2, &rd), 0);
+	lz_read_cancel(r->lz, &rd);
+	KUNIT_EXPECT_EQ(test, atomic_read(&r->lz->zone[lz_addr_zone(r->lz, rd.addr)].readers), 0);
+	KUNIT_EXPECT_EQ(test, lz_stat(r->lz, LZ_ST_USER_READS), 0ull);
+	KUNIT_ASSERT_EQ(test, lz_read_begin(r->lz, 0, 2, &rd), 0);
+	lz_read_end(r->lz, &rd);
+	KUNIT_EXPECT_EQ(test, lz_stat(r->lz, LZ_ST_USER_READS), 2ull);
+	KUNIT_ASSERT_EQ(test, lz_read_begin(r->lz, 10, 3, &rd), 0);
+	KUNIT_EXPECT_EQ(test, rd.addr, LZ_NOWHERE);
+	KUNIT_EXPECT_EQ(test, lz_stat(r->lz, LZ_ST_USER_READS), 5ull);
+}
+
 /* What a load needs it may have before; but of the device it loads. */
 static void device_prepared(struct kunit *test)
 {
@@ -358,6 +385,7 @@ static struct kunit_case device_cases[] = {
 	KUNIT_CASE(device_no_room_for_records),
 	KUNIT_CASE(device_all_worn),
 	KUNIT_CASE(device_counts_too_few),
+	KUNIT_CASE(device_counts_once),
 	KUNIT_CASE(device_prepared),
 	{}
 };
