@@ -28,6 +28,7 @@ TRACE_DEFINE_ENUM(LZ_CLASS_MEDIUM);
 TRACE_DEFINE_ENUM(LZ_CLASS_LONG);
 TRACE_DEFINE_ENUM(LZ_CLASS_EXTREME);
 TRACE_DEFINE_ENUM(LZ_CLASS_META);
+TRACE_DEFINE_ENUM(LZ_CLASS_GROUP);
 TRACE_DEFINE_ENUM(LZ_PLACE_USE);
 TRACE_DEFINE_ENUM(LZ_PLACE_NEW);
 TRACE_DEFINE_ENUM(LZ_PLACE_FINISH);
@@ -45,11 +46,12 @@ TRACE_DEFINE_ENUM(LZ_PLACE_WAIT);
 		{ LZ_CLASS_SHORT, "short" }, { LZ_CLASS_MEDIUM, "medium" }, \
 		{ LZ_CLASS_LONG, "long" }, { LZ_CLASS_EXTREME, "extreme" }, \
 		{ LZ_CLASS_META, "meta" },				\
-		/* LZ_CLASS_GROUP and on */				\
-		{ 7, "group0" }, { 8, "group1" }, { 9, "group2" },	\
-		{ 10, "group3" }, { 11, "group4" }, { 12, "group5" },	\
-		{ 13, "group6" }, { 14, "group7" }, { 15, "group8" },	\
-		{ 16, "group9" }, { 17, "group10" })
+		{ LZ_CLASS_GROUP + 0, "group0" }, { LZ_CLASS_GROUP + 1, "group1" }, \
+		{ LZ_CLASS_GROUP + 2, "group2" }, { LZ_CLASS_GROUP + 3, "group3" }, \
+		{ LZ_CLASS_GROUP + 4, "group4" }, { LZ_CLASS_GROUP + 5, "group5" }, \
+		{ LZ_CLASS_GROUP + 6, "group6" }, { LZ_CLASS_GROUP + 7, "group7" }, \
+		{ LZ_CLASS_GROUP + 8, "group8" }, { LZ_CLASS_GROUP + 9, "group9" }, \
+		{ LZ_CLASS_GROUP + 10, "group10" })
 
 #define lz_show_verdict(v)						\
 	__print_symbolic(v,						\

@@ -22,7 +22,10 @@ for f in glob.glob("/sys/kernel/tracing/events/lifezone/*/format"):
     there[event] = [n for n in re.findall(r"field:.*?(\w+);", fmt) if not n.startswith("common_")]
     # What trace-cmd and perf have to read: values, not names of enums.
     assert not re.search(r"\bLZ_", fmt), event + ": names of C in the format"
-    for v, name in re.findall(r'\{ *(\d+), "(\w+)" *\}', fmt):
+    names = [(str(int(v) + int(n or 0)), name) for v, n, name in
+             re.findall(r'\{ *(\d+)(?: \+ (\d+))?, "(\w+)" *\}', fmt)]
+    assert len(names) == fmt.count("{"), (event, fmt)
+    for v, name in names:
         assert re.search(r"\b%s\s+%s\b" % (v, name), text), (event, v, name, "not documented")
 assert said == there, "documented: %s\nthere: %s" % (said, there)
 print(len(there), "tracepoints")
