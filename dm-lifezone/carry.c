@@ -348,8 +348,9 @@ int lz_carry_init(struct lz_target *lt)
 	if (bioset_init(&lt->core_bios, LZ_CORE_BIOS, offsetof(struct lz_carry, bio),
 			BIOSET_NEED_BVECS))
 		return -ENOMEM;
-	lt->machine_wq = alloc_workqueue("lifezone_machine",
-					 WQ_MEM_RECLAIM | WQ_HIGHPRI | WQ_UNBOUND, 1);
+	lt->machine_wq = alloc_workqueue("lifezone_machine/%s",
+					 WQ_MEM_RECLAIM | WQ_HIGHPRI | WQ_UNBOUND, 1,
+					 lz_target_name(lt));
 	if (!lt->machine_wq)
 		goto no_wq;
 	lt->shrinker = shrinker_alloc(0, "dm-lifezone:%s", lz_target_name(lt));

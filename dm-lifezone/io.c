@@ -806,10 +806,12 @@ int lz_io_init(struct lz_target *lt)
 		return -ENOMEM;
 	if (bioset_init(&lt->read_parts, LZ_PART_BIOS, offsetof(struct lz_part, bio), 0))
 		goto no_read_parts;
-	lt->io_wq = alloc_workqueue("lifezone_io", WQ_MEM_RECLAIM | WQ_HIGHPRI | WQ_UNBOUND, 1);
+	lt->io_wq = alloc_workqueue("lifezone_io/%s", WQ_MEM_RECLAIM | WQ_HIGHPRI | WQ_UNBOUND, 1,
+				    lz_target_name(lt));
 	if (!lt->io_wq)
 		goto no_wq;
-	lt->busy_wq = alloc_workqueue("lifezone_busy", WQ_MEM_RECLAIM | WQ_UNBOUND, 1);
+	lt->busy_wq = alloc_workqueue("lifezone_busy/%s", WQ_MEM_RECLAIM | WQ_UNBOUND, 1,
+				      lz_target_name(lt));
 	if (!lt->busy_wq)
 		goto no_busy_wq;
 	return 0;
