@@ -26,7 +26,6 @@
  * not wait for the lock of all shrinkers, under which others allocate; before recovery and
  * while the machine is stopped there is nothing to be had.
  */
-#include <linux/delay.h>
 #include <linux/highmem.h>
 #include <linux/sched/mm.h>
 #include <linux/shrinker.h>
@@ -53,8 +52,9 @@ static void lz_carry_ended(struct lz_target *lt)
 	atomic_set(&lt->ended, 1);
 	if (wq_has_sleeper(&lt->wait))
 		wake_up(&lt->wait);
-	/* Pairs with lz_carry_quiesce(). */
-	(void)atomic_fetch_dec_release(&lt->carrying);
+	/* The last one wakes lz_carry_quiesce(). */
+	if (atomic_dec_and_test(&lt->carrying))
+		complete(&lt->quiet);
 }
 
 /*
@@ -304,8 +304,9 @@ void lz_carry_quiesce(struct lz_target *lt)
 {
 	timer_delete_sync(&lt->machine_timer);
 	cancel_work_sync(&lt->machine);
-	while (atomic_read_acquire(&lt->carrying))
-		fsleep(100);
+	if (!atomic_dec_and_test(&lt->carrying))
+		wait_for_completion(&lt->quiet);
+	atomic_set(&lt->carrying, 1);
 }
 
 static unsigned long lz_shrink_count(struct shrinker *s, struct shrink_control *sc)
@@ -340,7 +341,8 @@ int lz_carry_init(struct lz_target *lt)
 {
 	mutex_init(&lt->machine_lock);
 	lt->sync = true;
-	atomic_set(&lt->carrying, 0);
+	atomic_set(&lt->carrying, 1);
+	init_completion(&lt->quiet);
 	atomic_set(&lt->ended, 0);
 	init_waitqueue_head(&lt->wait);
 	INIT_WORK(&lt->machine, lz_machine_work);

@@ -85,7 +85,8 @@ enum lz_event_bit {
  * @sync: it does not run, core is being loaded or stopped by who holds @life
  * @shrinker: has it give memory back
  * @core_bios: bios of core's commands
- * @carrying: commands that are being carried out
+ * @carrying: commands that are being carried out, and one more but in lz_carry_quiesce()
+ * @quiet: it has gone to zero
  * @ended: a command has ended since ops->wait was last called
  * @wait: where ops->wait waits for that
  * @ti: dm's side of us
@@ -143,6 +144,7 @@ struct lz_target {
 	struct shrinker *shrinker;
 	struct bio_set core_bios;
 	atomic_t carrying;
+	struct completion quiet;
 	atomic_t ended;
 	wait_queue_head_t wait;
 
