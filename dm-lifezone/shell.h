@@ -108,7 +108,7 @@ enum lz_event_bit {
  * @event_lock: guards @events, @aside and @trim_gain
  * @events: bits of enum lz_event_bit
  * @trim_gain: blocks that discards last asked for may free
- * @trim_told: jiffies when udev was last told, or 0 (@event_work)
+ * @trim_next: when udev may be told again (jiffies, 64 bits; @event_work)
  * @aside: zone last set aside
  * @event_work: tells user space of them
  * @sysfs: the folder of its disk in sysfs
@@ -162,14 +162,16 @@ struct lz_target {
 	bool running;
 	struct completion drained;
 
-	/* options and reporting */
-	spinlock_t opt_lock;		/* options, running */
+	/* options */
+	spinlock_t opt_lock;
 	struct lz_options options;
 	unsigned long given;
-	spinlock_t event_lock;		/* events, trim_gain, aside */
+
+	/* reporting */
+	spinlock_t event_lock;
 	unsigned long events;
 	u64 trim_gain;
-	unsigned long trim_told;
+	u64 trim_next;
 	u32 aside;
 	struct work_struct event_work;
 	struct lz_sysfs *sysfs;

@@ -174,9 +174,9 @@ static void lz_event_work(struct work_struct *work)
 			break;
 		case LZ_EVB_TRIM:
 			/* With each udev reads the device anew, which is busy. */
-			if (lt->trim_told && time_before(jiffies, lt->trim_told + TRIM_UEVENT_GAP))
+			if (time_before64(get_jiffies_64(), lt->trim_next))
 				continue;
-			lt->trim_told = jiffies ?: 1;
+			lt->trim_next = get_jiffies_64() + TRIM_UEVENT_GAP;
 			snprintf(what, sizeof(what), "DM_LIFEZONE_EVENT=trim");
 			snprintf(arg, sizeof(arg), "DM_LIFEZONE_BLOCKS=%llu", gain);
 			envp[1] = arg;
