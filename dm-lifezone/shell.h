@@ -12,7 +12,7 @@
  * Locks of the shell, outer first; core's own locks are inside all of them:
  *
  *	lz_folders_lock		folders come and go (sysfs.c); no resume but a disk's first
- *	lz_target.life		load, stop, and messages that wait
+ *	lz_target.life		load and stop
  *	  lz_hibernate_lock	how many are active (hibernate.c)
  *	  lz_tokens_lock	who writes which device (target.c)
  *	  lz_target.machine_lock  one lz_run() of the machine's work at a time, and @sync
@@ -65,8 +65,8 @@ enum lz_event_bit {
  * @seq_start: first sector of the first sequential zone
  * @zone_shift: log2 of the zone size (blocks)
  * @max_append: longest append to the drive (bytes)
- * @users: one reference for each user bio between .map and .end_io; dead while
- *	suspended
+ * @users: one reference for each user bio between .map and .end_io, and for each message until it
+ *	is answered; dead while suspended
  * @write_parts: parts of writes after a bio's first
  * @read_parts: parts of reads that are not one run, or waited for the map
  * @io_wq: runs @io_work
@@ -81,7 +81,9 @@ enum lz_event_bit {
  * @machine_wq: runs @machine
  * @machine: one lz_run()
  * @machine_timer: queues @machine at the time lz_run() is wanted
- * @machine_lock: held over lz_run() by @machine; guards @sync
+ * @machine_lock: held over lz_run() by @machine; guards @sync. Bios of users end under it, where
+ *	core answers who waits: what they call then may be called by interrupts, so it does not
+ *	sleep, and nobody who sends or ends a bio takes this lock
  * @sync: it does not run, core is being loaded or stopped by who holds @life
  * @shrinker: has it give memory back
  * @core_bios: bios of core's commands
@@ -96,7 +98,7 @@ enum lz_event_bit {
  * @nr_drive_zones: zones of full size, conventional ones included (zones)
  * @nr_conv: of these, conventional zones at the start (zones)
  * @token: who may write this device
- * @life: serialises .preresume, .postsuspend and messages
+ * @life: serialises .preresume and .postsuspend
  * @read_only: read-only table: never write to the drive
  * @loaded: recovery is done; set once, by smp_store_release(); it holds hibernation off from then
  *	on
@@ -136,10 +138,10 @@ struct lz_target {
 	struct workqueue_struct *busy_wq;
 
 	/* the machine */
+	struct mutex machine_lock;
 	struct workqueue_struct *machine_wq;
 	struct work_struct machine;
 	struct timer_list machine_timer;
-	struct mutex machine_lock;	/* lz_run() of the machine, sync */
 	bool sync;
 	struct shrinker *shrinker;
 	struct bio_set core_bios;
@@ -149,6 +151,7 @@ struct lz_target {
 	wait_queue_head_t wait;
 
 	/* life cycle */
+	struct mutex life;
 	struct dm_target *ti;
 	struct dm_dev *dev;
 	struct lz_geometry geometry;
@@ -156,7 +159,6 @@ struct lz_target {
 	u32 nr_drive_zones;
 	u32 nr_conv;
 	struct lz_token *token;
-	struct mutex life;		/* life cycle, messages */
 	bool read_only;
 	bool loaded;
 	bool running;

@@ -16,10 +16,11 @@
  *
  * A read-only table recovers in memory and never writes to the drive.
  *
- * .postsuspend waits for the references of all user bios (dm waits for bios
- * before a suspend, but not before a removal), then halts the machine and lets
- * core commit and write its checkpoint. Until then the machine runs, for bios
- * may wait for it.
+ * .postsuspend waits for the references of all user bios and messages (dm waits
+ * for bios before a suspend, but not before a removal), then halts the machine and
+ * lets core commit and write its checkpoint. Until then the machine runs, for
+ * these may wait for it. A message that is killed returns, but the answer it
+ * waited for comes, and has a reference until then.
  *
  * If .preresume fails the mapped device stays suspended; it can be resumed
  * again, which starts recovery from the beginning, or removed.
@@ -1060,32 +1061,63 @@ static void lz_status(struct dm_target *ti, status_type_t type, unsigned int fla
 
 /**
  * struct lz_message_wait - a message that waits for core
+ * @lt: target
  * @waiter: core's
  * @done: it has answered
+ * @refs: who waits, and who answers
  * @err: what
  */
 struct lz_message_wait {
+	struct lz_target *lt;
 	struct lz_waiter waiter;
 	struct completion done;
+	refcount_t refs;
 	int err;
 };
+
+static void lz_message_put(struct lz_message_wait *m)
+{
+	if (refcount_dec_and_test(&m->refs))
+		kfree(m);
+}
 
 static void lz_message_done(struct lz_waiter *w, int err)
 {
 	struct lz_message_wait *m = container_of(w, struct lz_message_wait, waiter);
+	struct lz_target *lt = m->lt;
 
 	m->err = err;
 	complete(&m->done);
+	lz_message_put(m);
+	percpu_ref_put(&lt->users);
+}
+
+/* Asks core, and waits for its answer, or until killed: that may take half an hour. */
+static int lz_message_wait(struct lz_target *lt, void (*ask)(struct lz *lz, struct lz_waiter *w))
+{
+	/* A suspend waits for messages, and memory may wait for its end. */
+	struct lz_message_wait *m = kzalloc(sizeof(*m), GFP_NOIO);
+	int r;
+
+	if (!m)
+		return -ENOMEM;
+	m->lt = lt;
+	m->waiter.fn = lz_message_done;
+	init_completion(&m->done);
+	refcount_set(&m->refs, 2);
+	percpu_ref_get(&lt->users);
+	ask(lt->lz, &m->waiter);
+	r = wait_for_completion_killable(&m->done) ? -EINTR : m->err;
+	lz_message_put(m);
+	return r;
 }
 
 static int lz_message_run(struct lz_target *lt, unsigned int argc, char **argv)
 {
-	struct lz_message_wait m = { .waiter.fn = lz_message_done };
 	char why[LZ_WHY_SIZE];
 	u32 zones;
 	int r;
 
-	init_completion(&m.done);
 	if (!strcmp(argv[0], "set") && argc == 3) {
 		r = lz_target_set_option(lt, argv[1], argv[2], why, sizeof(why));
 		if (r)
@@ -1101,16 +1133,10 @@ static int lz_message_run(struct lz_target *lt, unsigned int argc, char **argv)
 		lz_request_gc(lt->lz, zones);
 		return 0;
 	}
-	if (!strcmp(argv[0], "checkpoint") && argc == 1) {
-		lz_request_checkpoint(lt->lz, &m.waiter);
-		wait_for_completion(&m.done);
-		return m.err;
-	}
-	if (!strcmp(argv[0], "commit") && argc == 1) {
-		lz_flush(lt->lz, &m.waiter);
-		wait_for_completion(&m.done);
-		return m.err;
-	}
+	if (!strcmp(argv[0], "checkpoint") && argc == 1)
+		return lz_message_wait(lt, lz_request_checkpoint);
+	if (!strcmp(argv[0], "commit") && argc == 1)
+		return lz_message_wait(lt, lz_flush);
 	DMWARN("%s: unknown message \"%s\" (%u words); allowed: %s", lz_target_name(lt), argv[0],
 	       argc, "set KEY VALUE, gc [ZONES], checkpoint, commit");
 	return -EINVAL;
@@ -1124,16 +1150,14 @@ static int lz_message(struct dm_target *ti, unsigned int argc, char **argv, char
 
 	if (!argc)
 		return -EINVAL;
-	/* While one waits for core, a suspend waits here: core keeps running. */
-	mutex_lock(&lt->life);
-	if (lt->running) {
-		r = lz_message_run(lt, argc, argv);
-	} else {
+	/* A suspend waits for it: core keeps running. */
+	if (!percpu_ref_tryget_live(&lt->users)) {
 		DMWARN("%s: message \"%s\" refused: the device is suspended",
 		       lz_target_name(lt), argv[0]);
-		r = -EBUSY;
+		return -EBUSY;
 	}
-	mutex_unlock(&lt->life);
+	r = lz_message_run(lt, argc, argv);
+	percpu_ref_put(&lt->users);
 	return r;
 }
 
