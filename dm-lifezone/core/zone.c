@@ -544,7 +544,7 @@ void lz_zone_freed(struct lz *lz, struct lz_zone *z)
 	atomic_set(&z->valid, 0);
 	lz_zone_set_state(lz, z, LZ_ZS_FREE);
 	list_add_tail(&z->list, &lz->free_list);
-	lz->nr_free++;
+	WRITE_ONCE(lz->nr_free, lz->nr_free + 1);
 	spin_unlock_irqrestore(&lz->place_lock, flags);
 	if (!lz_planted(LZ_PLANT_WAKEUP_LOST))
 		lz_feed(lz);
