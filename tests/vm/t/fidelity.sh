@@ -33,7 +33,7 @@ played() {
 	{ read -r -a all; read -r -a data; } <"$W/geometry"
 	start=$(($(lz_sysfs f zones_low_water) + 2))
 	[ -s "$W/csv" ] ||
-		must tests/vm/fidelity.py $load "$(lz_sysfs f logical_blocks)" 1 $fills >"$W/csv"
+		must tests/vm/fidelity.py "$load" "$(lz_sysfs f logical_blocks)" 1 "$fills" >"$W/csv"
 	echo >$trace/trace
 	echo 1 >$trace/tracing_on
 	must tests/vm/fidelity.py play "$W/csv" /dev/mapper/f $start
@@ -105,17 +105,19 @@ case ${LZ_TEST_LOAD:-$((RANDOM % 2))} in
 0) same 0.02 sla reset adaptive gc_isolation initial ;;
 *) same 0.05 wla finish mismatch max_open 6 ;;
 esac
+
+# more LOAD LEAST N PATTERN POLICY: two fills of another load, with more than N events like that
+more() {
+	local n=$3 pattern=$4
+	rm "$W/csv"
+	load=$1 fills=2 least=$2
+	played 1 "$5" reset adaptive
+	[ "$(grep -c "$pattern" "$W/trace")" -gt "$n" ] || fail "hardly anything like $pattern"
+}
+
 note "empty zones in place of victims"
-rm "$W/csv"
-load=idle fills=2 least='100 100 100'
-played 1 sla reset adaptive
-n=$(grep -c 'lifezone_reset: .* chosen' "$W/trace")
-[ "$n" -gt 5 ] || fail "only $n were reset"
+more idle '100 100 100' 5 'lifezone_reset: .* chosen' sla
 differs 'reset: .*was chosen' '/lifezone_victim: .* valid 0 /d'
 note "zones that are left alone"
-rm "$W/csv"
-load=merges fills=2 least='100 0 100'
-played 1 adaptive reset adaptive
-n=$(grep -c 'lifezone_place: .* ended [0-9]' "$W/trace")
-[ "$n" -gt 50 ] || fail "only $n placements while zones are left alone"
+more merges '100 0 100' 50 'lifezone_place: .* ended [0-9]' adaptive
 differs 'line .*place: ' 's/\(lifezone_place: .* ended \)[0-9]*/\1-1/'
