@@ -1011,10 +1011,12 @@ def draw(img, r):
 def most_lost(img, done):
     """
     All that may be lost, nothing being old; None: that depends. Where root, journal and zones are
-    as they were all but what damaged nodes of the map led to is proven.
+    as they were all but what damaged nodes of the map led to is proven. A dead block that cannot be
+    read may have been more of the journal.
     """
     damage = [d.split() for d in done]
-    if any(d[0] not in ("leaf", "inner", "ztab", "summary", "dead") for d in damage):
+    if any(d[0] not in ("leaf", "inner", "ztab", "summary", "dead") or
+           (d[0] == "dead" and d[2] == "unread") for d in damage):
         return None
     return set().union(*(led_to(img, int(d[1])) for d in damage if d[0] in ("leaf", "inner")))
 

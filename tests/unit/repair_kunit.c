@@ -27,8 +27,8 @@
  *    zone of which the zone table that root leads to, whole and the newest there is, still has the
  *    newest summary, and that names it.
  *
- *	LZ_SEED=N unit repair_random			that world alone
- *	LZ_SEED=N LZ_REPAIRS=N unit repair_random	so many from there on
+ *	LZ_WORLD=N unit repair_random			that world alone
+ *	LZ_WORLD=N LZ_WORLDS=N unit repair_random	so many from there on
  */
 #include <stdlib.h>
 #include "../../dm-lifezone/tests/ram.h"
@@ -699,9 +699,9 @@ static u32 asked(const char *name, u32 otherwise)
 
 static void repair_random(struct kunit *test)
 {
-	bool chosen = getenv("LZ_SEED");
-	u32 first = asked("LZ_SEED", FIRST_SEED);
-	u32 n = asked("LZ_REPAIRS", chosen ? 1 : WORLDS);
+	bool chosen = getenv("LZ_WORLD");
+	u32 first = asked("LZ_WORLD", FIRST_SEED);
+	u32 n = chosen ? asked("LZ_WORLDS", 1) : WORLDS;
 
 	memset(&seen, 0, sizeof(seen));
 	for (seed = first; seed < first + n; seed++) {
@@ -722,7 +722,7 @@ static void repair_random(struct kunit *test)
 static void repair_exit(struct kunit *test)
 {
 	if (test->failed)
-		kunit_info(test, "replay: LZ_SEED=%u unit repair_random\n", seed);
+		kunit_info(test, "replay: LZ_WORLD=%u unit repair_random\n", seed);
 	ram_free(test->priv);
 }
 

@@ -352,7 +352,7 @@ static bool on_victim(struct follow *f, const char *text)
 static bool on_reset(struct follow *f, const char *text)
 {
 	char class[16], state[8], what[8];
-	bool due, ours;
+	bool due, ours, chosen;
 	int at = 0;
 	u32 zone;
 
@@ -364,8 +364,11 @@ static bool on_reset(struct follow *f, const char *text)
 	/* How much was written to it is not shown, but whether that is enough. */
 	f->s.alone = strstr(text + at, " alone");
 	f->s.z[zone].wp = f->s.setup.cap;
-	if (strstr(text + at, " chosen") && !f->chosen[zone])
+	chosen = strstr(text + at, " chosen");
+	if (chosen && !f->chosen[zone])
 		differ(f, "reset: zone %u was chosen, and was not by the events before", zone);
+	/* Whoever writes to it before it is reset has it. */
+	f->chosen[zone] = chosen;
 	/* A full one is erased at once. */
 	ours = f->s.z[zone].state == SIM_FULL || f->chosen[zone] || sim_reset_due(&f->s, zone);
 	f->n->resets++;
