@@ -19,9 +19,21 @@
  * started from another node of the drive.
  */
 int read_super(struct drive *d, struct lz_super_info *si);
-/* Are the drive's zones those the superblock says it was formatted with? One line if not. */
-bool geometry_fits(const struct drive *d, const struct lz_super_info *si, bool mute);
 struct json_object *super_info_json(const struct lz_super_info *si);
+
+/* Are the drive's zones those the superblock says it was formatted with? One line if not. */
+static inline bool geometry_fits(const struct drive *d, const struct lz_super_info *si, bool mute)
+{
+	/* What is beyond the formatted zones is as if it were not there. */
+	if (si->zone_blocks == d->g.zone_blocks && si->nr_zones <= d->g.nr_zones &&
+	    si->zone_cap <= d->g.zone_cap)
+		return true;
+	if (!mute)
+		complain(d->path, "formatted as %u zones of %u/%u blocks, has %u of %u/%u",
+			 si->nr_zones, si->zone_cap, si->zone_blocks, d->g.nr_zones,
+			 d->g.zone_cap, d->g.zone_blocks);
+	return false;
+}
 
 /* Metadata does not hold together, or the drive has lost it: an error found. */
 static inline bool is_damage(int err)

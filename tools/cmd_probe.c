@@ -52,19 +52,6 @@ static const struct argp probe_argp = {
 	.children = children,
 };
 
-bool geometry_fits(const struct drive *d, const struct lz_super_info *si, bool mute)
-{
-	/* What is beyond the formatted zones is as if it were not there. */
-	if (si->zone_blocks == d->g.zone_blocks && si->nr_zones <= d->g.nr_zones &&
-	    si->zone_cap <= d->g.zone_cap)
-		return true;
-	if (!mute)
-		complain(d->path, "formatted as %u zones of %u/%u blocks, has %u of %u/%u",
-			 si->nr_zones, si->zone_cap, si->zone_blocks, d->g.nr_zones,
-			 d->g.zone_cap, d->g.zone_blocks);
-	return false;
-}
-
 int read_super(struct drive *d, struct lz_super_info *si)
 {
 	int err = lz_probe(&d->g, &drive_ops, d, si);

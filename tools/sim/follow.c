@@ -345,7 +345,8 @@ static bool on_victim(struct follow *f, const char *text)
 	f->n->victims++;
 	if (ours != zone)
 		differ(f, "victim: zone %u, the simulator: %d", zone, (int)ours);
-	f->chosen[zone] = f->s.z[zone].state == SIM_OPEN;
+	else
+		f->chosen[zone] = f->s.z[zone].state == SIM_OPEN;
 	return true;
 }
 
