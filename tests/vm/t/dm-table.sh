@@ -102,7 +102,7 @@ for i in 0, 1:
     for k, (v, default) in rows.items():
         v = re.findall(r"\w+", v.replace(" to ", " ").replace("and more", "5"))
         v = [w for w in v if w != default]
-        words += [k, v[i % len(v)] if default != "0" else str(int(v[-1]) + i)]
+        words += [k, v[i % len(v)] if default != "0" else str(int(v[0]) + 1 + i)]
     print(len(words), *words)
 PY
 python3 "$W/options.py" "$options" >"$W/lines" || fail "options as documented"
