@@ -421,6 +421,16 @@ static void take_reference(struct world *w)
 
 /* --- damage ---------------------------------------------------------------------- */
 
+static bool is_among(const u64 *a, u64 n, u64 addr)
+{
+	u64 i;
+
+	for (i = 0; i < n; i++)
+		if (a[i] == addr)
+			return true;
+	return false;
+}
+
 static bool is_node(const struct world *w, u64 addr)
 {
 	return meta_at(w, addr, LZ_BT_NODE) || meta_at(w, addr, LZ_BT_ZNODE);
@@ -451,22 +461,12 @@ static u64 draw_block(struct world *w, bool (*fits)(const struct world *w, u64 a
 /* The same, of the newest root's journal. */
 static bool is_on_path(const struct world *w, u64 addr)
 {
-	u32 i;
-
-	for (i = 0; i < w->nr_path; i++)
-		if (w->path[i] == addr)
-			return is_old_journal(w, addr);
-	return false;
+	return is_among(w->path, w->nr_path, addr) && is_old_journal(w, addr);
 }
 
 static bool is_leaf_in_use(const struct world *w, u64 addr)
 {
-	u64 i;
-
-	for (i = 0; i < w->nr_leaves; i++)
-		if (w->leaf[i] == addr)
-			return true;
-	return false;
+	return is_among(w->leaf, w->nr_leaves, addr);
 }
 
 /* A superblock, or a root of the last two: of each there is another copy. */
@@ -493,21 +493,11 @@ static void note_hurt(struct world *w, u64 addr)
 			w->broken = max(w->broken, le64_to_cpu(w->root.journal_seq) + i);
 }
 
-static bool is_hurt(const struct world *w, u64 addr)
-{
-	u32 i;
-
-	for (i = 0; i < w->nr_hurt; i++)
-		if (w->hurt[i] == addr)
-			return true;
-	return false;
-}
-
 static void hurt(struct world *w, u64 addr)
 {
 	u8 *b;
 
-	if (!written(w, addr) || is_hurt(w, addr))
+	if (!written(w, addr) || is_among(w->hurt, w->nr_hurt, addr))
 		return;
 	b = ram_block(w->r, addr);
 	b[draw(w, LZ_BLOCK_SIZE)] ^= 1 + draw(w, 255);

@@ -63,6 +63,17 @@ static void sim_dac_regions(struct kunit *test)
 
 /* --- SepBIT ---------------------------------------------------------------------- */
 
+/* Mean 100, at 1000: the block replaced lived less, or not. At 1100 then, with block 3 written. */
+static void short_is_100(struct kunit *test, struct sim *s)
+{
+	s->p->user(s, 2, SIM_NOWHERE);
+	s->p->user(s, 3, SIM_NOWHERE);
+	s->clock = 1099;
+	KUNIT_EXPECT_EQ(test, s->p->user(s, 2, 0), 0);
+	s->clock = 1100;
+	KUNIT_EXPECT_EQ(test, s->p->user(s, 3, 0), 1);
+}
+
 static void sim_sepbit_lives(struct kunit *test)
 {
 	struct sim *s = start(test, &sim_sepbit);
@@ -80,13 +91,7 @@ static void sim_sepbit_lives(struct kunit *test)
 		zone_is(s, 1, 1, 0, 10);
 		s->p->cleaned(s, 1);
 	}
-	/* Mean 100: the block replaced lived less, or not. */
-	s->p->user(s, 2, SIM_NOWHERE);
-	s->p->user(s, 3, SIM_NOWHERE);
-	s->clock = 1099;
-	KUNIT_EXPECT_EQ(test, s->p->user(s, 2, 0), 0);
-	s->clock = 1100;
-	KUNIT_EXPECT_EQ(test, s->p->user(s, 3, 0), 1);
+	short_is_100(test, s);
 	/* What GC moves: out of the first class, else by age. */
 	zone_is(s, 1, 0, 0, 10);
 	KUNIT_EXPECT_EQ(test, s->p->move(s, 3, 1 * CAP), 2);
@@ -129,13 +134,7 @@ static void sim_sepbit_dies(struct kunit *test)
 		s->z[1].state = SIM_OPEN;
 		s->p->dead(s, 0, 1 * CAP);
 	}
-	/* Mean 100. */
-	s->p->user(s, 2, SIM_NOWHERE);
-	s->p->user(s, 3, SIM_NOWHERE);
-	s->clock = 1099;
-	KUNIT_EXPECT_EQ(test, s->p->user(s, 2, 0), 0);
-	s->clock = 1100;
-	KUNIT_EXPECT_EQ(test, s->p->user(s, 3, 0), 1);
+	short_is_100(test, s);
 }
 
 /* --- MiDAS ----------------------------------------------------------------------- */

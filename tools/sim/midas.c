@@ -478,12 +478,10 @@ static void midas_cleaned(struct sim *s, u32 zone)
 static void midas_dead(struct sim *s, u32 lba, u32 addr)
 {
 	const struct midas *m = s->priv;
-	u32 zone = sim_zone_of(s, addr);
 
 	(void)lba;
-	if (!s->z[zone].stream && s->z[zone].state == SIM_FULL && s->z[zone].valid == 1 &&
-	    zone != m->zone)
-		hot_gone(s, zone);
+	if (sim_dies(s, addr, m->zone))
+		hot_gone(s, sim_zone_of(s, addr));
 }
 
 const struct sim_policy sim_midas = {

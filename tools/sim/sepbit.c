@@ -101,12 +101,10 @@ static void sepbit_cleaned(struct sim *s, u32 zone)
 static void sepbit_dead(struct sim *s, u32 lba, u32 addr)
 {
 	const struct sepbit *b = s->priv;
-	u32 zone = sim_zone_of(s, addr);
 
 	(void)lba;
-	if (!s->z[zone].stream && s->z[zone].state == SIM_FULL && s->z[zone].valid == 1 &&
-	    zone != b->zone)
-		short_gone(s, zone);
+	if (sim_dies(s, addr, b->zone))
+		short_gone(s, sim_zone_of(s, addr));
 }
 
 const struct sim_policy sim_sepbit = {

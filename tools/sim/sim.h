@@ -542,4 +542,13 @@ static inline u32 sim_zone_of(const struct sim *s, u32 addr)
 	return addr / s->setup.cap;
 }
 
+/* Is what dies at @addr the last of a full zone of stream 0, which GC, at @cleaned, is not at? */
+static inline bool sim_dies(const struct sim *s, u32 addr, u32 cleaned)
+{
+	u32 zone = sim_zone_of(s, addr);
+	const struct sim_zone *z = &s->z[zone];
+
+	return !z->stream && z->state == SIM_FULL && z->valid == 1 && zone != cleaned;
+}
+
 #endif /* LIFEZONE_SIM_H */
