@@ -100,10 +100,20 @@ static u32 spare_zones(struct lz *lz)
 	return gc->spare;
 }
 
-/* Is @z, open, of all zones that are empty the one with most to gain? @most: so much has been. */
-static bool most_left(struct lz *lz, struct lz_zone *z, u64 now, struct lz_trace *t, u32 *most)
+/* Blocks written until @now since @z last was: none, if it was written after that. */
+static u64 age_at(const struct lz_zone *z, u64 now)
+{
+	u64 seq = READ_ONCE(z->seq);
+
+	return now > seq ? now - seq : 0;
+}
+
+/* Is @z, open, of all zones that are empty the one with most to gain? @in: the one that was. */
+static bool most_left(struct lz *lz, struct lz_zone *z, u64 now, struct lz_trace *t,
+		      struct lz_rather_in *in)
 {
 	u32 left = lz_zone_left(lz, z);
+	u64 age = age_at(z, now);
 
 	if (!left)
 		return false;
@@ -111,15 +121,19 @@ static bool most_left(struct lz *lz, struct lz_zone *z, u64 now, struct lz_trace
 	if (lz_traced(lz, LZ_TR_VICTIM_ZONE))
 		lz_trace_event(lz, &(struct lz_trace){
 			.what = LZ_TR_VICTIM_ZONE, .zone = lz_zone_nr(lz, z), .class = z->class,
-			.b = now - z->seq, .d = left,
+			.b = age, .d = left,
 		});
-	if (left <= *most)
+	if (left <= in->written)
 		return false;
-	*most = left;
+	in->written = left;
+	in->age = age;
 	return true;
 }
 
-/* The zone to clean, or to reset; @t: how many zones it was chosen from, and why. */
+/*
+ * The zone to clean; or, where @t says that nothing in it is valid, to reset. And from how many
+ * it was chosen, and why.
+ */
 static u32 pick(struct lz *lz, struct lz_trace *t)
 {
 	struct lz_pace_in in;
@@ -146,7 +160,7 @@ static u32 pick(struct lz *lz, struct lz_trace *t)
 		int rate = 0;
 		bool worth;
 
-		if (state == LZ_ZS_OPEN && most_left(lz, z, now, t, &rather.written))
+		if (state == LZ_ZS_OPEN && most_left(lz, z, now, t, &rather))
 			empty = i;
 		if ((state != LZ_ZS_FULL && state != LZ_ZS_BAD) || !valid ||
 		    z->draining || z->gc_ckpt > lz->ckpt.number)
@@ -155,8 +169,7 @@ static u32 pick(struct lz *lz, struct lz_trace *t)
 			aside = i;
 			continue;
 		}
-		/* Users write it until the zone is full. */
-		age = now - z->seq;
+		age = age_at(z, now);
 		worth = lz_victim_worth(valid, room, pressed);
 		if (how == LZ_VICTIM_MDC && (worth || traced))
 			rate = lz_infer_zone_rate(lz, z, age);
@@ -176,14 +189,16 @@ static u32 pick(struct lz *lz, struct lz_trace *t)
 		}
 	}
 	/* One set aside comes first, but it takes room and gives none back. */
-	if (aside != LZ_NONE && (!pressed || best == LZ_NONE))
+	if (aside != LZ_NONE && (!pressed || best == LZ_NONE)) {
+		t->a = max(atomic_read(&lz->zone[aside].valid), 1);
 		return aside;
+	}
 	if (best == LZ_NONE)
 		return pressed ? empty : best;
-	if (empty == LZ_NONE)
-		return best;
-	rather.age = now - lz->zone[empty].seq;
-	return lz_reset_rather(&rather) ? empty : best;
+	if (empty != LZ_NONE && lz_reset_rather(&rather))
+		return empty;
+	t->a = rather.valid;
+	return best;
 }
 
 static void summary_read(struct lz *lz, struct lz_cmd *cmd)
@@ -754,16 +769,15 @@ static void gc_begin(struct lz *lz)
 	lz->progress = true;
 	t.zone = gc->victim;
 	t.class = z->class;
-	t.a = atomic_read(&z->valid);
-	t.b = atomic64_read(&lz->write_seq) - z->seq;
+	t.b = age_at(z, atomic64_read(&lz->write_seq));
 	lz_trace_event(lz, &t);
-	if (z->state == LZ_ZS_OPEN) {
+	if (!t.a) {
 		reset_left(lz, z);
 		return;
 	}
 	atomic_inc(&z->readers);
 	lz_count(lz, LZ_ST_GC_VICTIMS, 1);
-	gc->valid = max_t(u64, t.a, 1);
+	gc->valid = t.a;
 	gc->moved = 0;
 	gc->done = 0;
 	if (z->state != LZ_ZS_BAD)

@@ -739,6 +739,57 @@ static void relocate_reset_late(struct kunit *test)
 	ram_survive(r);
 }
 
+/* A write lands in @z. */
+static void written(struct lz *lz, struct lz_zone *z)
+{
+	z->seq = atomic64_add_return(1, &lz->write_seq);
+}
+
+static u64 victim_seen;
+
+/* As soon as the first is shown users write to the last full zone, and to the empty one. */
+static void write_all(void *ctx, const struct lz_trace *t)
+{
+	struct ram *r = ctx;
+	u32 i;
+
+	if (t->what == LZ_TR_VICTIM)
+		victim_seen = t->zone;
+	if (t->what != LZ_TR_VICTIM_ZONE || r->nr_traced[LZ_TR_VICTIM_ZONE]++)
+		return;
+	for (i = 0; i < r->g.nr_zones; i++)
+		if (r->lz->zone[i].state == LZ_ZS_OPEN || i == victim_seen)
+			written(r->lz, &r->lz->zone[i]);
+}
+
+/* What is written while a victim is chosen is young, and not as old as can be. */
+static void relocate_written_meanwhile(struct kunit *test)
+{
+	struct ram *r = left(test, 40);
+	struct lz *lz = r->lz;
+	struct lz_ops ops = ram_ops;
+	u32 first = LZ_NONE, i;
+
+	r->traced = true;
+	for (i = 0; i < r->g.nr_zones; i++) {
+		if (lz->zone[i].state != LZ_ZS_FULL)
+			continue;
+		victim_seen = i;
+		if (first == LZ_NONE)
+			first = i;
+	}
+	KUNIT_ASSERT_LT(test, (u64)first, victim_seen);
+	ops.trace = write_all;
+	lz->ops = &ops;
+	lz_request_gc(lz, 1);
+	ram_elapse(r, 2000);
+	KUNIT_EXPECT_EQ(test, victim_seen, (u64)first);
+	KUNIT_EXPECT_EQ(test, lz_stat(lz, LZ_ST_RESETS_USER), 0ull);
+	KUNIT_EXPECT_GT(test, lz_stat(lz, LZ_ST_GC_COPIES), 0ull);
+	lz->ops = &ram_ops;
+	ram_survive(r);
+}
+
 static u32 taken;
 
 static void give_back(void *ctx, const struct lz_trace *t)
@@ -886,6 +937,7 @@ static struct kunit_case relocate_cases[] = {
 	KUNIT_CASE_SLOW(relocate_ahead),
 	KUNIT_CASE(relocate_reset_rather),
 	KUNIT_CASE(relocate_reset_late),
+	KUNIT_CASE(relocate_written_meanwhile),
 	KUNIT_CASE(relocate_not_paced),
 	KUNIT_CASE(relocate_no_room_for_updates),
 	KUNIT_CASE_SLOW(relocate_room_first),
