@@ -45,6 +45,16 @@ static void zone_is(struct sim *s, u32 zone, u32 stream, u64 clock, u32 valid)
 	};
 }
 
+/* What a drive's work costs is the module's, or it would weigh the same otherwise. */
+static void sim_default_cost(struct kunit *test)
+{
+	struct lz_cost cost = sim_lz_cost(start(test, &sim_sla));
+
+	KUNIT_EXPECT_EQ(test, cost.copy, lz_cost_default.copy);
+	KUNIT_EXPECT_EQ(test, cost.pad, lz_cost_default.pad);
+	KUNIT_EXPECT_EQ(test, cost.finish, lz_cost_default.finish);
+}
+
 /* --- DAC ------------------------------------------------------------------------- */
 
 static void sim_dac_regions(struct kunit *test)
@@ -787,6 +797,7 @@ static void sim_load_soon(struct kunit *test)
 
 static struct kunit_case sim_cases[] = {
 	KUNIT_CASE(sim_load_soon),
+	KUNIT_CASE(sim_default_cost),
 	KUNIT_CASE(sim_dac_regions),
 	KUNIT_CASE(sim_sepbit_lives),
 	KUNIT_CASE(sim_sepbit_dies),
