@@ -2,7 +2,9 @@
 /*
  * The kernel shell around core: what waits or touches a bio.
  *
- * target.c	dm glue: arguments, checks of the drive, life cycle, status
+ * target.c	dm glue: arguments, checks of the drive, life cycle
+ * status.c	what dmsetup shows
+ * message.c	messages
  * hibernate.c	no hibernation beneath a device
  * io.c		bios of users
  * carry.c	carries out the commands of core's machine, and runs the machine
@@ -45,6 +47,9 @@
 struct lz_bio;
 struct lz_sysfs;
 struct lz_token;
+
+#define LZ_WHY_SIZE		160
+#define LZ_VALUE_SIZE		32
 
 /* Appends of one part of a write that may fail before its bio does. */
 #define LZ_MAX_TRIES		3
@@ -213,13 +218,6 @@ static inline bool lz_target_loaded(const struct lz_target *lt)
 	return smp_load_acquire(&lt->loaded);
 }
 
-extern const char *const lz_mode_names[];
-
-int lz_target_set_option(struct lz_target *lt, const char *key,
-			 const char *value, char *why, size_t why_size);
-bool lz_target_get_option(struct lz_target *lt, const char *key, char *value,
-			  size_t size);
-
 /* io.c */
 int lz_io_init(struct lz_target *lt);
 void lz_io_exit(struct lz_target *lt);
@@ -243,8 +241,22 @@ int lz_hibernate_hold(void);
 void lz_hibernate_release(void);
 
 /* target.c */
+extern const char *const lz_mode_names[];
 void lz_target_event(struct lz_target *lt, enum lz_event ev, u64 arg);
+struct lz_options lz_options_now(struct lz_target *lt);
+int lz_target_set_option(struct lz_target *lt, const char *key,
+			 const char *value, char *why, size_t why_size);
+bool lz_target_get_option(struct lz_target *lt, const char *key, char *value,
+			  size_t size);
+
+/* status.c */
 int lz_format_amplification(struct lz *lz, char *buf, size_t size);
+void lz_status(struct dm_target *ti, status_type_t type, unsigned int flags,
+	       char *result, unsigned int maxlen);
+
+/* message.c */
+int lz_message(struct dm_target *ti, unsigned int argc, char **argv, char *result,
+	       unsigned int maxlen);
 
 /* sysfs.c */
 struct lz_sysfs *lz_sysfs_get(struct lz_target *lt);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The device-mapper target: arguments, checks of the drive, life cycle, status
- * and messages.
+ * The device-mapper target: arguments, checks of the drive, life cycle.
  *
  * Life cycle. A reload has two instances alive for a while, and dm may build a
  * table that is never used. So .ctr reads only what never changes: the drive's
@@ -42,9 +41,6 @@ const char *const lz_mode_names[] = {
 	[LZ_MODE_RO]	= "ro",
 	[LZ_MODE_FAIL]	= "fail",
 };
-
-#define LZ_WHY_SIZE		160
-#define LZ_VALUE_SIZE		32
 
 /* --- writer tokens ------------------------------------------------------------- */
 
@@ -230,7 +226,7 @@ void lz_target_event(struct lz_target *lt, enum lz_event ev, u64 arg)
 
 /* --- options --------------------------------------------------------------------- */
 
-static struct lz_options lz_options_now(struct lz_target *lt)
+struct lz_options lz_options_now(struct lz_target *lt)
 {
 	struct lz_options o;
 
@@ -914,251 +910,6 @@ static void lz_io_hints(struct dm_target *ti, struct queue_limits *limits)
 	/* Polling would look for our bios at dm's queue. */
 	limits->features &= ~BLK_FEAT_POLL;
 	limits->features |= BLK_FEAT_WRITE_CACHE | BLK_FEAT_FUA;
-}
-
-/* --- status and messages --------------------------------------------------------------- */
-
-static const enum lz_stat lz_meta_stats[] = {
-	LZ_ST_SUMMARY_BLOCKS, LZ_ST_JOURNAL_BLOCKS, LZ_ST_NODE_BLOCKS, LZ_ST_ROOT_BLOCKS,
-};
-
-static u64 lz_meta_blocks(struct lz *lz)
-{
-	u64 n = 0;
-	unsigned int i;
-
-	for (i = 0; i < ARRAY_SIZE(lz_meta_stats); i++)
-		n += lz_stat(lz, lz_meta_stats[i]);
-	return n;
-}
-
-/**
- * lz_format_amplification - write amplification as a decimal fraction
- * @lz: core's device
- * @buf: receives it, like "1.043"
- * @size: its size
- *
- * All blocks written to the drive divided by those that users wrote.
- *
- * Return: length.
- */
-int lz_format_amplification(struct lz *lz, char *buf, size_t size)
-{
-	u64 user = lz_stat(lz, LZ_ST_USER_WRITES);
-	u64 extra = lz_stat(lz, LZ_ST_GC_COPIES) + lz_meta_blocks(lz);
-	u64 whole, rest;
-
-	if (!user)
-		return scnprintf(buf, size, "1.000");
-	whole = div64_u64_rem(user + extra, user, &rest);
-	return scnprintf(buf, size, "%llu.%03llu", whole, div64_u64(rest * 1000, user));
-}
-
-static void lz_status_info(struct lz_target *lt, char *result, unsigned int maxlen)
-{
-	char value[LZ_VALUE_SIZE];
-	struct lz_options o;
-	struct lz_info info;
-	struct lz *lz;
-	unsigned int sz = 0;
-	const char *key;
-	unsigned int i;
-
-	if (!lz_target_loaded(lt)) {
-		DMEMIT("Error");
-		return;
-	}
-	lz = lt->lz;
-	lz_get_info(lz, &info);
-	if (info.mode == LZ_MODE_FAIL) {
-		DMEMIT("Fail");
-		return;
-	}
-	DMEMIT("mode %s mapped_blocks %llu/%llu", lz_mode_names[info.mode], info.mapped,
-	       info.logical_blocks);
-	DMEMIT(" zones_free %u low_water %u zones_open %u zones_full %u zones_meta %u zones_bad %u",
-	       info.free_zones, info.low_water, info.zones[LZ_ZS_OPEN],
-	       info.zones[LZ_ZS_FULL], info.zones[LZ_ZS_META] + info.zones[LZ_ZS_ROOT],
-	       info.zones[LZ_ZS_BAD]);
-	DMEMIT(" budget %u/%u", info.open, info.budget);
-	DMEMIT(" user_writes %llu gc_copies %llu meta_writes %llu",
-	       lz_stat(lz, LZ_ST_USER_WRITES), lz_stat(lz, LZ_ST_GC_COPIES),
-	       lz_meta_blocks(lz));
-	lz_format_amplification(lz, value, sizeof(value));
-	DMEMIT(" write_amplification %s", value);
-	DMEMIT(" discards %llu flushes %llu stalls %llu stall_ns %llu",
-	       lz_stat(lz, LZ_ST_DISCARDS), lz_stat(lz, LZ_ST_FLUSHES),
-	       lz_stat(lz, LZ_ST_STALLS), lz_stat(lz, LZ_ST_STALL_NS));
-	DMEMIT(" checkpoint %llu commit %llu uncommitted %llu delta %u/%u leaves %u/%u",
-	       info.checkpoint, info.commit, info.uncommitted, info.delta_used,
-	       info.delta_cap, info.leaves_cached, info.leaves_max);
-
-	o = lz_options_now(lt);
-	for (i = 0; lz_option_get(&o, i, &key, value, sizeof(value)); i++)
-		DMEMIT(" %s %s", key, value);
-}
-
-/* Options of the table line: those that were given, and those changed since. */
-static void lz_status_table(struct lz_target *lt, char *result, unsigned int maxlen)
-{
-	char value[LZ_VALUE_SIZE], standard[LZ_VALUE_SIZE];
-	struct lz_options o, d;
-	unsigned int sz = 0, n = 0, i;
-	unsigned long shown = lt->given;
-	const char *key;
-
-	o = lz_options_now(lt);
-	lz_options_default(&d);
-	for (i = 0; lz_option_get(&o, i, &key, value, sizeof(value)); i++) {
-		lz_option_get(&d, i, &key, standard, sizeof(standard));
-		if (strcmp(value, standard))
-			__set_bit(i, &shown);
-		if (test_bit(i, &shown))
-			n += 2;
-	}
-	DMEMIT("%s", lt->dev->name);
-	if (!n)
-		return;
-	DMEMIT(" %u", n);
-	for (i = 0; lz_option_get(&o, i, &key, value, sizeof(value)); i++)
-		if (test_bit(i, &shown))
-			DMEMIT(" %s %s", key, value);
-}
-
-static void lz_status_ima(struct lz_target *lt, char *result, unsigned int maxlen)
-{
-	struct dm_target *ti = lt->ti;
-	char value[LZ_VALUE_SIZE];
-	struct lz_options o;
-	unsigned int sz = 0, i;
-	const char *key;
-
-	DMEMIT_TARGET_NAME_VERSION(ti->type);
-	DMEMIT(",device_name=%s,uuid=%pUb", lt->dev->name, lt->super.uuid);
-	o = lz_options_now(lt);
-	for (i = 0; lz_option_get(&o, i, &key, value, sizeof(value)); i++)
-		DMEMIT(",%s=%s", key, value);
-	DMEMIT(";");
-}
-
-static void lz_status(struct dm_target *ti, status_type_t type, unsigned int flags,
-		      char *result, unsigned int maxlen)
-{
-	struct lz_target *lt = ti->private;
-
-	switch (type) {
-	case STATUSTYPE_INFO:
-		lz_status_info(lt, result, maxlen);
-		break;
-	case STATUSTYPE_TABLE:
-		lz_status_table(lt, result, maxlen);
-		break;
-	case STATUSTYPE_IMA:
-		lz_status_ima(lt, result, maxlen);
-		break;
-	}
-}
-
-/**
- * struct lz_message_wait - a message that waits for core
- * @lt: target
- * @waiter: core's
- * @done: it has answered
- * @refs: who waits, and who answers
- * @err: what
- */
-struct lz_message_wait {
-	struct lz_target *lt;
-	struct lz_waiter waiter;
-	struct completion done;
-	refcount_t refs;
-	int err;
-};
-
-static void lz_message_put(struct lz_message_wait *m)
-{
-	if (refcount_dec_and_test(&m->refs))
-		kfree(m);
-}
-
-static void lz_message_done(struct lz_waiter *w, int err)
-{
-	struct lz_message_wait *m = container_of(w, struct lz_message_wait, waiter);
-	struct lz_target *lt = m->lt;
-
-	m->err = err;
-	complete(&m->done);
-	lz_message_put(m);
-	percpu_ref_put(&lt->users);
-}
-
-/* Asks core, and waits for its answer, or until killed: that may take half an hour. */
-static int lz_message_wait(struct lz_target *lt, void (*ask)(struct lz *lz, struct lz_waiter *w))
-{
-	/* A suspend waits for messages, and memory may wait for its end. */
-	struct lz_message_wait *m = kzalloc(sizeof(*m), GFP_NOIO);
-	int r;
-
-	if (!m)
-		return -ENOMEM;
-	m->lt = lt;
-	m->waiter.fn = lz_message_done;
-	init_completion(&m->done);
-	refcount_set(&m->refs, 2);
-	percpu_ref_get(&lt->users);
-	ask(lt->lz, &m->waiter);
-	r = wait_for_completion_killable(&m->done) ? -EINTR : m->err;
-	lz_message_put(m);
-	return r;
-}
-
-static int lz_message_run(struct lz_target *lt, unsigned int argc, char **argv)
-{
-	char why[LZ_WHY_SIZE];
-	u32 zones;
-	int r;
-
-	if (!strcmp(argv[0], "set") && argc == 3) {
-		r = lz_target_set_option(lt, argv[1], argv[2], why, sizeof(why));
-		if (r)
-			DMWARN("%s: %s", lz_target_name(lt), why);
-		return r;
-	}
-	if (!strcmp(argv[0], "gc") && argc <= 2) {
-		if (kstrtou32(argc == 2 ? argv[1] : "1", 10, &zones) || !zones) {
-			DMWARN("%s: message gc takes a number of zones, at least 1, not \"%s\"",
-			       lz_target_name(lt), argv[1]);
-			return -EINVAL;
-		}
-		lz_request_gc(lt->lz, zones);
-		return 0;
-	}
-	if (!strcmp(argv[0], "checkpoint") && argc == 1)
-		return lz_message_wait(lt, lz_request_checkpoint);
-	if (!strcmp(argv[0], "commit") && argc == 1)
-		return lz_message_wait(lt, lz_flush);
-	DMWARN("%s: unknown message \"%s\" (%u words); allowed: %s", lz_target_name(lt), argv[0],
-	       argc, "set KEY VALUE, gc [ZONES], checkpoint, commit");
-	return -EINVAL;
-}
-
-static int lz_message(struct dm_target *ti, unsigned int argc, char **argv, char *result,
-		      unsigned int maxlen)
-{
-	struct lz_target *lt = ti->private;
-	int r;
-
-	if (!argc)
-		return -EINVAL;
-	/* A suspend waits for it: core keeps running. */
-	if (!percpu_ref_tryget_live(&lt->users)) {
-		DMWARN("%s: message \"%s\" refused: the device is suspended",
-		       lz_target_name(lt), argv[0]);
-		return -EBUSY;
-	}
-	r = lz_message_run(lt, argc, argv);
-	percpu_ref_put(&lt->users);
-	return r;
 }
 
 /*
