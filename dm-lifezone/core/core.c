@@ -727,7 +727,7 @@ u32 lz_phase(struct lz *lz)
 void lz_get_info(struct lz *lz, struct lz_info *info)
 {
 	unsigned long flags;
-	u64 i;
+	u64 i, copies;
 
 	memset(info, 0, sizeof(*info));
 	info->mode = READ_ONCE(lz->mode);
@@ -749,7 +749,9 @@ void lz_get_info(struct lz *lz, struct lz_info *info)
 	info->mapped = lz_mapped_blocks(lz);
 	if (READ_ONCE(lz->trim.looked)) {
 		info->trim_gain = info->mapped - min(READ_ONCE(lz->trim.base), info->mapped);
-		info->trim_copied = lz_stat(lz, LZ_ST_GC_COPIES) - READ_ONCE(lz->trim.copies);
+		/* In that order: GC goes on, and somebody may ask again. */
+		copies = READ_ONCE(lz->trim.copies);
+		info->trim_copied = lz_stat(lz, LZ_ST_GC_COPIES) - copies;
 	}
 	spin_lock_irqsave(&lz->place_lock, flags);
 	info->free_zones = lz_free_for(lz, true);

@@ -282,12 +282,12 @@ static void look_at(struct lz *lz, const struct lz_zone *z, u64 ended, bool trac
 		});
 }
 
-/* @z is for @class from now on. Caller holds place_lock. */
-static void adopt(struct lz *lz, struct lz_zone *z, u8 class, bool gc)
+/* @z, which was @empty when it was chosen, is for @class from now on. Caller holds place_lock. */
+static void adopt(struct lz *lz, struct lz_zone *z, bool empty, u8 class, bool gc)
 {
 	lz_zones_uncur(lz, z);
 	spin_lock(&z->lock);
-	if (is_empty(lz, z, in_use(z))) {
+	if (empty) {
 		z->open->gc = gc;
 		lz_infer_emptied(z->open);
 	}
@@ -350,7 +350,7 @@ static int place(struct lz *lz, u8 class, bool gc)
 	case LZ_PLACE_USE:
 		z = &lz->zone[lz->cand_zone[out.idx]];
 		if (out.adopt)
-			adopt(lz, z, class, gc);
+			adopt(lz, z, lz->cand[out.idx].empty, class, gc);
 		WRITE_ONCE(lz->cur[gc][class], z);
 		break;
 	case LZ_PLACE_NEW:
@@ -650,6 +650,8 @@ static void close_zone(struct lz *lz, struct lz_zone *z, u8 state)
 	lz_infer_closed(z, z->open);
 	lz_open_release(lz, z);
 	lz_zone_set_state(lz, z, state);
+	/* Somebody filled it up before it was reset. */
+	WRITE_ONCE(z->chosen, false);
 	spin_unlock_irqrestore(&lz->place_lock, flags);
 	if (!atomic_read(&z->valid))
 		lz_zone_emptied(lz, z);

@@ -739,6 +739,26 @@ static void relocate_reset_late(struct kunit *test)
 	ram_survive(r);
 }
 
+/* It is filled up before any commit looks at it: then it is nobody's choice any more. */
+static void relocate_reset_filled(struct kunit *test)
+{
+	struct ram *r = left(test, 40);
+	struct lz_zone *z = NULL;
+	u32 i;
+
+	for (i = 0; i < r->g.nr_zones; i++)
+		if (r->lz->zone[i].state == LZ_ZS_OPEN)
+			z = &r->lz->zone[i];
+	KUNIT_ASSERT_NOT_NULL(test, z);
+	z->chosen = true;
+	for (i = 0; i < r->g.zone_cap && z->state == LZ_ZS_OPEN; i++)
+		KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_EXTREME, i, 1), 0);
+	KUNIT_EXPECT_EQ(test, z->state, LZ_ZS_FULL);
+	KUNIT_EXPECT_FALSE(test, z->chosen);
+	KUNIT_ASSERT_EQ(test, ram_flush(r), 0);
+	ram_survive(r);
+}
+
 /* A write lands in @z. */
 static void written(struct lz *lz, struct lz_zone *z)
 {
@@ -937,6 +957,7 @@ static struct kunit_case relocate_cases[] = {
 	KUNIT_CASE_SLOW(relocate_ahead),
 	KUNIT_CASE(relocate_reset_rather),
 	KUNIT_CASE(relocate_reset_late),
+	KUNIT_CASE(relocate_reset_filled),
 	KUNIT_CASE(relocate_written_meanwhile),
 	KUNIT_CASE(relocate_not_paced),
 	KUNIT_CASE(relocate_no_room_for_updates),

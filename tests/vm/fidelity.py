@@ -27,7 +27,7 @@ import fcntl, json, mmap, os, random, stat, struct, subprocess, sys, time
 BLOCK = 4096
 BLKDISCARD = 0x1277
 F_SET_RW_HINT = 1036
-RUNS = 4
+RUNS, MANY = 4, 32	# where one of the module counts, and where the mean of several does
 SHORT, MEDIUM, LONG, EXTREME = 2, 3, 4, 5
 
 def request(op, lba, n, hint):
@@ -145,25 +145,26 @@ def play(csv, device, enough):
 
 # What the simulator counts: the mean of runs that differ by a few blocks written twice, as the
 # figures of one run are those of many that are as good.
-def simulate(csv, words):
+def simulate(csv, words, many):
     load, runs = open(csv).read().split("\n"), []
-    for n in range(RUNS):
+    for n in range(many):
         with open(csv + ".run", "w") as f:
             f.write("\n".join(load[:2000] + load[2000:2000 + n] + load[2000:]))
         said = subprocess.run(["lifezone", "sim", "--json", "--load", "trace:%s.run" % csv, *words],
                               check=True, stdout=subprocess.PIPE)
         runs += json.loads(said.stdout)
-    return {k: sum(r[k] for r in runs) / RUNS for k in runs[0] if isinstance(runs[0][k], int)}
+    return {k: sum(r[k] for r in runs) / many for k in runs[0] if isinstance(runs[0][k], int)}
 
 # Is one of the module's counters, a line for each, further from that than @bound? Of finishes, in
 # parts of all zones that were closed: with little room whose turn it is decides.
 def compare(modules, bound, csv, words):
-    said = [line.split() for m in modules.split(",") for line in open(m)]
-    s, wrong = simulate(csv, words), False
+    modules = modules.split(",")
+    said = [line.split() for m in modules for line in open(m)]
+    s, wrong = simulate(csv, words, MANY if len(modules) > 1 else RUNS), False
     for what, ours, names in (("copied blocks", "copied_blocks", ["gc_copied_blocks"]),
                               ("resets", "erased_zones", ["resets_user", "resets_gc"]),
                               ("finishes", "finished_zones", ["finishes_mismatch"])):
-        n = sum(int(v) for k, v in said if k in names) / len(modules.split(","))
+        n = sum(int(v) for k, v in said if k in names) / len(modules)
         of = s["erased_zones" if "finish" in ours else ours]
         off = (n - s[ours]) / of
         wrong |= abs(off) > bound

@@ -100,6 +100,9 @@ void sim_place(const struct sim *s, u32 stream, u32 *zone, struct lz_place_out *
 		if (at == SIM_NOWHERE || !sim_shared(s, at))
 			continue;
 		z = &s->z[at];
+		/* What is full counts no more among those there is a choice of. */
+		if (z->wp == s->setup.cap)
+			continue;
 		class = sim_class(z->stream);
 		age = z->wp ? sim_clock(s) - z->written : 0;
 		of[in.n] = at;
