@@ -6,6 +6,12 @@ import concurrent.futures, json, os, pathlib, subprocess
 
 ROWS = []	# of all that ran
 
+# Settings: a policy and words. Ours is the module as it is when nothing is said: one set of options
+# for every load. The module's other policies are with what they were published with.
+OURS = ("adaptive",)
+def published(policy, *options, reset="lazy"):
+    return (policy, *("--opt=" + o for o in ("reset=" + reset, "finish=never", *options)))
+
 def sim(lifezone, *args):
     """What is counted, or None where the simulator did not run to its end."""
     said = subprocess.run([lifezone, "sim", "--json", *args], check=False, stdout=subprocess.PIPE)
@@ -13,7 +19,7 @@ def sim(lifezone, *args):
         return None
     row = json.loads(said.stdout)[0]
     # What tells runs of one policy apart.
-    opts = [value for key, value in zip(args, args[1:]) if key == "--opt"]
+    opts = [a.removeprefix("--opt=") for a in args if a.startswith("--opt=")]
     ROWS.append({**row, "policy": " ".join([row["policy"], *opts])})
     return row
 

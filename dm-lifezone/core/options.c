@@ -59,11 +59,11 @@ static const struct lz_option lz_options[] = {
 	},
 	{
 		.key = "reset", FIELD(reset),
-		.names = lz_reset_names, .preset = LZ_RESET_LAZY,
+		.names = lz_reset_names, .preset = LZ_RESET_ADAPTIVE,
 	},
 	{
 		.key = "finish", FIELD(finish),
-		.names = lz_finish_names, .preset = LZ_FINISH_NEVER,
+		.names = lz_finish_names, .preset = LZ_FINISH_COST,
 	},
 	{
 		.key = "gc_isolation", FIELD(isolation),

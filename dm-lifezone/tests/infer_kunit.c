@@ -316,8 +316,7 @@ static void infer_adopted(struct kunit *test)
 	struct ram *r = device(test, LZ_POLICY_ADAPTIVE, 14);
 	struct lz_zone *z;
 
-	r->o.reset = LZ_RESET_ADAPTIVE;
-	lz_set_options(r->lz, &r->o);
+	ram_set_reset(r, LZ_RESET_ADAPTIVE);
 	KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_EXTREME, 0, 4), 0);
 	z = zone_of(r, 0);
 	KUNIT_EXPECT_EQ(test, z->open->life.n, 4u);
@@ -461,6 +460,7 @@ static void infer_alone(struct kunit *test)
 	struct lz_zone *z;
 	u32 lba, n;
 
+	ram_set_reset(r, LZ_RESET_LAZY);
 	KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_EXTREME, 0, 4), 0);
 	z = zone_of(r, 0);
 	KUNIT_ASSERT_EQ(test, ram_discard(r, 0, 1), 0);
@@ -500,8 +500,7 @@ static void infer_alone_emptied(struct kunit *test)
 		struct ram *r = device(test, LZ_POLICY_ADAPTIVE, 14);
 		struct lz_zone *z;
 
-		r->o.reset = LZ_RESET_ADAPTIVE;
-		lz_set_options(r->lz, &r->o);
+		ram_set_reset(r, LZ_RESET_ADAPTIVE);
 		r->lz->life->alone = cases[i].alone;
 		n = r->lz->g.zone_cap / cases[i].part;
 		KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_EXTREME, 0, n), 0);

@@ -8,8 +8,8 @@ static const struct {
 	const char *key, *preset, *values[8];
 } good[] = {
 	{ "policy", "adaptive", { "zenfs", "wla", "sla", "adaptive" } },
-	{ "reset", "lazy", { "eager", "lazy", "adaptive" } },
-	{ "finish", "never", { "never", "mismatch", "cost" } },
+	{ "reset", "adaptive", { "eager", "lazy", "adaptive" } },
+	{ "finish", "cost", { "never", "mismatch", "cost" } },
 	{ "gc_isolation", "persistent", { "persistent", "initial", "adaptive" } },
 	{ "victim", "auto", { "greedy", "cost_benefit", "mdc", "auto" } },
 	{ "max_open", "0", { "0", "4", "5", "64" } },
@@ -84,8 +84,8 @@ static void options_defaults(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, lz_option_get(&o, i, &key, value, sizeof(value)));
 
 	KUNIT_EXPECT_EQ(test, o.policy, LZ_POLICY_ADAPTIVE);
-	KUNIT_EXPECT_EQ(test, o.reset, LZ_RESET_LAZY);
-	KUNIT_EXPECT_EQ(test, o.finish, LZ_FINISH_NEVER);
+	KUNIT_EXPECT_EQ(test, o.reset, LZ_RESET_ADAPTIVE);
+	KUNIT_EXPECT_EQ(test, o.finish, LZ_FINISH_COST);
 	KUNIT_EXPECT_EQ(test, o.isolation, LZ_ISOLATION_PERSISTENT);
 	KUNIT_EXPECT_EQ(test, o.victim, LZ_VICTIM_AUTO);
 	KUNIT_EXPECT_EQ(test, o.max_open, 0u);

@@ -689,6 +689,12 @@ struct ram *ram_device(struct kunit *test, u32 nr_zones, u32 max_open)
 	return r;
 }
 
+void ram_set_reset(struct ram *r, enum lz_reset how)
+{
+	r->o.reset = how;
+	lz_set_options(r->lz, &r->o);
+}
+
 void ram_reseal(struct lz_hdr *h, u32 count)
 {
 	u8 uuid[LZ_UUID_SIZE];

@@ -100,6 +100,8 @@ struct ram *ram_sized(struct kunit *test, u32 nr_zones, u32 max_open, u32 zone_b
 void ram_free(struct ram *r);
 /* A whole drive, formatted and loaded. */
 struct ram *ram_device(struct kunit *test, u32 nr_zones, u32 max_open);
+/* When its empty zones are reset, from now on. */
+void ram_set_reset(struct ram *r, enum lz_reset how);
 
 int ram_format(struct ram *r);
 int ram_load(struct ram *r, u32 flags);

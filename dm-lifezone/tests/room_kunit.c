@@ -192,6 +192,7 @@ static void room_not_hastened(struct kunit *test)
 	u64 before;
 	u32 i;
 
+	ram_set_reset(r, LZ_RESET_LAZY);
 	while (lz->nr_free > lz->si.meta_zones + lz->si.gc_zones + 2)
 		lz_zone_take_free(lz, false)->state = LZ_ZS_ROOT;
 	KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_SHORT, 0, 1), 0);

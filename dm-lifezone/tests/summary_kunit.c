@@ -82,6 +82,7 @@ static void summary_draining(struct kunit *test)
 	u32 *was = kunit_kzalloc(test, n * sizeof(*was), GFP_KERNEL);
 
 	KUNIT_ASSERT_NOT_NULL(test, was);
+	ram_set_reset(r, LZ_RESET_LAZY);
 	zone = two_summaries(test, r, &ckpt);
 	memcpy(was, r->version, n * sizeof(*was));
 	KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_EXTREME, 0, n), 0);

@@ -445,6 +445,7 @@ static void zone_open_reset_error(struct kunit *test)
 	struct ram *r = ram_device(test, 40, 8);
 	u32 round, zone, i;
 
+	ram_set_reset(r, LZ_RESET_LAZY);
 	for (round = 0; round < 2 * r->lz->data_slots; round++) {
 		KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_LONG, 0, 20), 0);
 		zone = lz_addr_zone(r->lz, lz_map_get(r->lz, 0));
@@ -463,15 +464,6 @@ static void zone_open_reset_error(struct kunit *test)
 	ram_check(r);
 }
 
-static void set_reset(struct lz *lz, enum lz_reset reset)
-{
-	struct lz_options o;
-
-	lz_get_options(lz, &o);
-	o.reset = reset;
-	lz_set_options(lz, &o);
-}
-
 static bool is_finish(struct ram *r, const struct lz_cmd *c)
 {
 	return c->op == LZ_OP_FINISH;
@@ -484,6 +476,7 @@ static void zone_finish_not_reset(struct kunit *test)
 	u32 zone;
 	u64 resets;
 
+	ram_set_reset(r, LZ_RESET_LAZY);
 	KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_LONG, 0, 20), 0);
 	zone = lz_addr_zone(r->lz, lz_map_get(r->lz, 0));
 	r->zone[zone].fail = 1 << LZ_OP_RESET;
@@ -495,7 +488,7 @@ static void zone_finish_not_reset(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, r->nr_held, 1u);
 	r->zone[zone].fail = 0;
 	resets = r->nr_ops[LZ_OP_RESET];
-	set_reset(r->lz, LZ_RESET_EAGER);
+	ram_set_reset(r, LZ_RESET_EAGER);
 	ram_pump(r);
 	KUNIT_ASSERT_EQ(test, ram_flush(r), 0);
 	KUNIT_EXPECT_EQ(test, r->nr_ops[LZ_OP_RESET], resets);
@@ -526,7 +519,7 @@ static void zone_reset_set(struct kunit *test)
 
 	for (i = 0; i < ARRAY_SIZE(row); i++)
 		for (held = 0; held < 2; held++) {
-			set_reset(r->lz, row[i].from);
+			ram_set_reset(r, row[i].from);
 			KUNIT_ASSERT_EQ(test, ram_write(r, row[i].class, 0, 10), 0);
 			KUNIT_ASSERT_EQ(test, ram_flush(r), 0);
 			lz_get_info(r->lz, &info);
@@ -537,7 +530,7 @@ static void zone_reset_set(struct kunit *test)
 			KUNIT_ASSERT_EQ(test, ram_discard(r, 0, 10), 0);
 			KUNIT_ASSERT_EQ(test, ram_flush(r), 0);
 			resets = r->nr_ops[LZ_OP_RESET];
-			set_reset(r->lz, row[i].to);
+			ram_set_reset(r, row[i].to);
 			ram_pump(r);
 			if (held) {
 				/* While something is on its way there, it waits. */
@@ -602,6 +595,7 @@ static void zone_generation_wraps(struct kunit *test)
 	struct ram *r = ram_device(test, 40, 8);
 	u32 i, round, n = 5 * r->g.zone_cap, wrapped = 0;
 
+	ram_set_reset(r, LZ_RESET_LAZY);
 	for (i = 2; i < r->g.nr_zones; i++) {
 		if (r->lz->zone[i].state == LZ_ZS_FREE)
 			r->lz->zone[i].gen = ~0u;

@@ -13,17 +13,18 @@
 STORES=("ext4 80" "xfs 80" "f2fs 80" "btrfs 60")
 REFERENCES="one split dac sepbit midas wla sla"
 
-# placed POLICY: sets $copied
+# placed POLICY [WORD...]: sets $copied
 placed() {
-	local geometry cap more sum=0
+	local geometry cap more sum=0 policy=$1
+	shift
 
 	geometry=$(tail -1 "$W/geometry")
 	cap=${geometry#*--zone-cap }
 	cap=${cap%% *}
 	for more in -3 -2 -1 0 1 2 3; do
 		# shellcheck disable=SC2086	# words are wanted
-		must lifezone sim --json --skip 0 --fills 1000 --load "trace:$W/requests" --policy "$1" \
-			$geometry --zone-cap $((cap + more)) >"$W/placed"
+		must lifezone sim --json --skip 0 --fills 1000 --load "trace:$W/requests" --policy "$policy" \
+			"$@" $geometry --zone-cap $((cap + more)) >"$W/placed"
 		sum=$((sum + $(jq '.[0].copied_blocks' "$W/placed")))
 	done
 	copied=$((sum / 7))
@@ -43,7 +44,7 @@ stores() {
 		store "$dev" "$fs" discard "$percent" "${BENCH_STORES_MB:-1500}" no
 	note "$load on $fs: of the second half $copies copied of $user by the module"
 	for policy in $REFERENCES; do
-		placed "$policy"
+		placed "$policy" --opt reset=lazy --opt finish=never
 		all+=" $policy $copied"
 		if [ -z "$best" ] || [ "$copied" -lt "$best" ]; then
 			best=$copied of=$policy
