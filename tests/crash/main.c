@@ -203,7 +203,7 @@ static int suite(void)
 		lz_plant = i;
 		start = now_seconds();
 		ok = !campaign(PLANT_CUTS, CLOCK_PROCESS_CPUTIME_ID,
-			       opt.seconds ? opt.seconds : 60, &t, &fail, &cuts);
+			       opt.seconds ?: 240, &t, &fail, &cuts);
 		printf("%s planted %-24s ", ok ? "ok  " : "FAIL", plant_name(i));
 		if (ok)
 			printf("found at cut %-6lu %5.1f s  %s\n", cuts,

@@ -170,7 +170,7 @@ nullb_off() {
 	nullb_set "$1" power 0
 }
 nullb_on() {
-	must dmsetup remove --force "$2"
+	must dmsetup remove --force --retry "$2"
 	nullb_set "$1" zone_full 1
 	nullb_set "$1" power 1
 	wait_for 10 test -b "$1" || fail "no $1"
@@ -180,18 +180,19 @@ nullb_off_on() {
 	nullb_on "$1" "$2"
 }
 
+# acknowledged [BEFORE]: a hundred fsyncs are, beside BEFORE bytes of what tests/vm/acked.py noted
+acknowledged() { [ $(($(stat -c %s "$W/acked" 2>/dev/null || echo 0) - ${1:-0})) -gt 1600 ]; }
 # nullb_cut DEV NAME [SEED]: the same, under an fsync load on NAME
 nullb_cut() {
 	local scale=${LZ_TEST_SCALE:-1} before
 	before=$(stat -c %s "$W/acked" 2>/dev/null || echo 0)
-	tests/vm/acked.py write "/dev/mapper/$2" "$W/acked" $((20 * scale)) -w 4 -b 4096 \
+	tests/vm/acked.py write "/dev/mapper/$2" "$W/acked" $((100 * scale)) -w 4 -b 4096 \
 		-s "${3:-1}" >"$W/out" 2>&1 &
 	sleep $((6 * scale))
+	wait_for 60 acknowledged "$before" || fail "less than 100 acknowledgements before this cut"
 	# What is on top learns it by errors.
 	nullb_off "$1"
 	wait $!
-	[ $(($(stat -c %s "$W/acked") - before)) -gt 1600 ] ||
-		fail "less than 100 acknowledgements before this cut"
 	nullb_on "$1" "$2"
 }
 # nullb_cut_check NAME: nothing acknowledged before the cuts is lost
@@ -324,10 +325,13 @@ f2fs_set() {
 }
 
 # watch WORD...: "lifezone trim --watch" from now on, until unwatch; it prints to $W/watch.
-# watch_ends: it ends by itself, and well.
+# watching: it has found what to watch, and waits.  watch_ends: it ends by itself, and well.
 watch() {
 	lifezone trim --watch "$@" >"$W/watch" 2>&1 &
 	watcher=$!
+}
+watching() {
+	wait_for 20 grep -q do_select "/proc/$watcher/stack" || fail "no wait: $(cat "$W/watch")"
 }
 unwatch() {
 	kill "$watcher" || fail "the watch is gone: $(cat "$W/watch")"
@@ -454,6 +458,14 @@ lz_cleanup() {
 		done
 	done
 	dmsetup ls 2>/dev/null | grep -q '^No devices' || ok=1
+	# What some tests set, as the kernel had it.
+	[ ! -e /proc/sys/kernel/hung_task_timeout_secs ] || echo 120 >/proc/sys/kernel/hung_task_timeout_secs
+	if [ -e $trace/events/enable ]; then
+		echo 0 >$trace/events/enable
+		echo local >$trace/trace_clock
+		echo >$trace/trace
+		echo 1 >$trace/tracing_on
+	fi
 	for d in /sys/kernel/config/nullb/*/; do
 		[ -d "$d" ] || continue
 		echo 0 >"$d/power" 2>/dev/null

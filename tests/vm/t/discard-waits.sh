@@ -6,8 +6,9 @@
 . tests/vm/lib.sh
 
 no_udev
-# Each command takes a twentieth of a second, so that a checkpoint of many leaves takes seconds.
-slow=$((50000000 * ${LZ_TEST_SCALE:-1}))
+# Each command takes a seventh of a second, so that a checkpoint of many leaves takes longer than
+# as many discards as go beside it, on a slow host, too.
+slow=$((150000000 * ${LZ_TEST_SCALE:-1}))
 drive=$(make_nullb size=6144 zone_size=64 irqmode=2 completion_nsec=$slow) || fail "no null_blk"
 must lz_format --quiet "$drive"
 must lz_create p "$drive" commit_ms 600000

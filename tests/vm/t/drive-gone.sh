@@ -5,7 +5,6 @@
 # timeout: 240
 . tests/vm/lib.sh
 echo 20 >/proc/sys/kernel/hung_task_timeout_secs
-acknowledged() { [ "$(stat -c %s "$W/acked" 2>/dev/null || echo 0)" -gt 1600 ]; }
 
 dev=$(make_nullb size=256 zone_size=4 zone_capacity=3) || fail "no null_blk"
 sectors=$(blockdev --getsz "$dev")
@@ -101,7 +100,7 @@ must lifezone stop g0
 note "the drive is switched off"
 null=/sys/kernel/config/nullb/${dev##*/}
 full() {
-	must dmsetup remove --force z0
+	must dmsetup remove --force --retry z0
 	echo 1 >"$null/zone_full"
 	echo 1 >"$null/power"
 	wait_for 10 test -b "$dev" || fail "no $dev"

@@ -5,7 +5,6 @@
 # timeout: 180
 . tests/vm/lib.sh
 echo 20 >/proc/sys/kernel/hung_task_timeout_secs
-acknowledged() { [ "$(stat -c %s "$W/acked" 2>/dev/null || echo 0)" -gt 1600 ]; }
 
 must lz_format --quiet "$DEV"
 must lz_create u0 "$DEV"

@@ -9,7 +9,7 @@ must lz_format --quiet "$DEV"
 echo 4 >/sys/block/nvme0n1/queue/nr_requests || fail "nr_requests"
 # Somebody else has most of its tags, most of the time.
 fio --name=busy --filename="$DEV" --direct=1 --rw=randread --bs=64k --ioengine=libaio \
-	--iodepth=16 --time_based --runtime=150 --minimal >/dev/null 2>&1 &
+	--iodepth=16 --time_based --runtime=3600 --minimal >/dev/null 2>&1 &
 busy=$!
 nowait 1 20 map_cache_mb 0
 kill $busy

@@ -57,7 +57,7 @@ done
 
 note "a watch is over when another device has its number"
 watch fast
-sleep 2
+watching
 must kill -STOP "$watcher"
 number=$(dmsetup info -c --noheadings -o minor fast)
 must lifezone stop fast

@@ -113,7 +113,7 @@ for discards in '' ' 1 allow_discards'; do
 		unwatch
 		# but this is not to go on for nothing. It is looked at once for each name.
 		watch --share 100 lz0 lz0 lz0
-		wait_for 20 grep -q do_select "/proc/$watcher/stack" || fail "not done: $(cat "$W/watch")"
+		watching
 		unwatch
 		equal "$(cat "$W/watch")" "lifezone: $MNT: ext4 cannot be made to discard" "what is said"
 	else
@@ -128,7 +128,7 @@ must dmsetup remove --retry above
 must mount $top "$MNT"
 must dmsetup suspend lz0
 watch lz0
-wait_for 20 grep -q do_select "/proc/$watcher/stack" || fail "no wait: $(cat "$W/watch")"
+watching
 must dmsetup resume lz0
 wait_for 30 grep -q "$MNT" "$W/watch" || fail "not trimmed after a resume: $(cat "$W/watch")"
 unwatch
@@ -136,7 +136,7 @@ must umount "$MNT"
 
 # and ends when the device does.
 watch "$dev"
-sleep 1
+watching
 kill -0 "$watcher" || fail "the watch is gone: $(cat "$W/watch")"
 must lz_remove lz0
 watch_ends

@@ -42,7 +42,7 @@ written() {
 dmesg -C
 
 note "zone $zone is reset under load"
-load --do_verify=0 --rate=2M &
+load --do_verify=0 --rate=1M &
 job=$!
 wait_for 30 written || fail "nobody writes to zone $zone: $(blkzone report -o $((zone * sectors)) -c 1 "$DEV")"
 must blkzone reset --force -o $((zone * sectors)) -c 1 "$DEV"
