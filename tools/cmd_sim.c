@@ -38,7 +38,8 @@ static const struct argp_option sim_options[] = {
 	{ "load", 'l', "LOAD", 0, "what is written; may be given several times (zipf:0.99)", 0 },
 	{ "policy", 'p', "NAME", 0, "who places it; may be given several times (all)", 0 },
 	{ "opt", 'o', "KEY=VALUE", 0,
-	  "of the module's policies: reset, finish, gc_isolation or victim, as of start", 0 },
+	  "of the module's policies: reset, finish, gc_isolation or victim, as of start; victim, or victim=linear, also of split, dac, sepbit and oracle",
+	  0 },
 	{ "list", OPT_LIST, NULL, 0, "list loads and policies", 0 },
 	{ "zones", OPT_ZONES, "N", 0, "zones of the drive that hold data (2048)", 0 },
 	{ "zone-cap", OPT_CAP, "BLOCKS", 0, "capacity of a zone (1024)", 0 },
@@ -175,7 +176,10 @@ static error_t parse_sim(int key, char *arg, struct argp_state *state)
 		if (!known)
 			usage_error(state,
 				    "--opt %s: not reset, finish, gc_isolation or victim", arg);
-		parse_option(state, arg, &a->setup.o);
+		if (!strcmp(arg, "victim=linear"))
+			a->setup.o.victim = SIM_VICTIM_LINEAR;
+		else
+			parse_option(state, arg, &a->setup.o);
 		return 0;
 	case OPT_LIST:
 		a->list = true;

@@ -2,9 +2,9 @@
 /*
  * Victims: which zone GC cleans.
  *
- * Greedy takes the zone with the fewest valid blocks. Cost-benefit is that of
- * SepBIT (Wang et al., Separating Data via Block Invalidation Time Inference,
- * FAST 2022): with u the valid share of the zone, 1 - u is the space gained, u
+ * Greedy takes the zone with the fewest valid blocks. Cost-benefit is that of the
+ * programs of SepBIT (Wang et al., Separating Data via Block Invalidation Time
+ * Inference, FAST 2022): with u the valid share of the zone, 1 - u is the space gained, u
  * what has to be copied for it, and the root of the age how long it is likely
  * to stay gained. It leaves young zones alone, whose blocks are still dying by
  * themselves. The age itself instead of its root, as in the log-structured file

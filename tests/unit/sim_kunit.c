@@ -55,6 +55,56 @@ static void sim_default_cost(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, cost.finish, lz_cost_default.finish);
 }
 
+/* --- victims ---------------------------------------------------------------------- */
+
+static void sim_victim_rules(struct kunit *test)
+{
+	static const struct sim_policy *const policies[] = {
+		&sim_split, &sim_dac, &sim_sepbit, &sim_oracle, &sim_sla,
+	};
+	/* Of 200 blocks: 150 gained for 50, 100 for 100, 20 for 180, 60 for 140. */
+	static const struct {
+		u32 valid;
+		u32 age;
+	} is[] = { { 50, 1 }, { 100, 100 }, { 180, 3000 }, { 140, 500 } };
+	static const struct {
+		u32 how;
+		u32 best;
+	} rules[] = {
+		{ LZ_VICTIM_GREEDY, 0 },
+		/* By the root: 3 x 1, 1 x 10, 0.11 x 55, 0.43 x 22. */
+		{ LZ_VICTIM_COST_BENEFIT, 1 }, { LZ_VICTIM_AUTO, 1 },
+		/* 3, 100, 333, 214. */
+		{ SIM_VICTIM_LINEAR, 2 },
+		/* 0.75^2 / 0.25 x 1 is 2.2, and so on: 50, 33, 64. */
+		{ LZ_VICTIM_MDC, 3 },
+	};
+	u32 p, i;
+
+	for (p = 0; p < ARRAY_SIZE(policies); p++) {
+		struct sim *s = start(test, policies[p]);
+
+		s->clock = 10000;
+		/* What is written now is 1 old. */
+		for (i = 0; i < ARRAY_SIZE(is); i++)
+			zone_is(s, i, 1, s->clock + 1 - is[i].age, is[i].valid);
+		for (i = 0; i < ARRAY_SIZE(rules); i++) {
+			s->setup.o.victim = rules[i].how;
+			KUNIT_EXPECT_EQ(test, sim_pick(s), rules[i].best);
+		}
+		s->setup.o.victim = SIM_VICTIM_LINEAR;
+		KUNIT_EXPECT_TRUE(test, s->p->score(s, 0) == 3);
+		KUNIT_EXPECT_TRUE(test, s->p->score(s, 1) == 100);
+		/* One that nothing is gained by, and one that is as good as empty. */
+		zone_is(s, 0, 1, 0, CAP);
+		KUNIT_EXPECT_TRUE(test, s->p->score(s, 0) == 0);
+		zone_is(s, 0, 1, s->clock - 9, 0);
+		KUNIT_EXPECT_TRUE(test, s->p->score(s, 0) == CAP * 10);
+		sim_exit(s);
+		test->priv = NULL;
+	}
+}
+
 /* --- DAC ------------------------------------------------------------------------- */
 
 static void sim_dac_regions(struct kunit *test)
@@ -798,6 +848,7 @@ static void sim_load_soon(struct kunit *test)
 static struct kunit_case sim_cases[] = {
 	KUNIT_CASE(sim_load_soon),
 	KUNIT_CASE(sim_default_cost),
+	KUNIT_CASE(sim_victim_rules),
 	KUNIT_CASE(sim_dac_regions),
 	KUNIT_CASE(sim_sepbit_lives),
 	KUNIT_CASE(sim_sepbit_dies),

@@ -44,5 +44,5 @@ static u32 dac_move(struct sim *s, u32 lba, u32 old)
 const struct sim_policy sim_dac = {
 	.name = "dac", .doc = "DAC: hotter with each user write, colder with each move",
 	.init = dac_init, .user = dac_user, .move = dac_move,
-	.score = sim_cost_benefit,
+	.score = sim_ref_score,
 };

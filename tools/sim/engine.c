@@ -166,6 +166,9 @@ double sim_victim(const struct sim *s, u32 zone, enum lz_victim how, int rate)
 {
 	const struct sim_zone *z = &s->z[zone];
 
+	if (how == SIM_VICTIM_LINEAR)
+		return (s->setup.cap - z->valid) * (sim_clock(s) - z->written + 1.) /
+			max(z->valid, 1u);
 	if (how == LZ_VICTIM_COST_BENEFIT && z->valid) {
 		/* A bound: the root is worked out bit by bit, and few zones come near the best. */
 		double gain = (double)(s->setup.cap - z->valid) / z->valid + 0.000001;

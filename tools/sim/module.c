@@ -160,11 +160,14 @@ enum lz_victim sim_rule(const struct sim *s)
 	return sim_pressed(s) ? LZ_VICTIM_GREEDY : lz_victim_rule(&s->setup.o);
 }
 
+double sim_score(struct sim *s, u32 zone, enum lz_victim how)
+{
+	return sim_victim(s, zone, how, how == LZ_VICTIM_MDC ? sim_life_zone_rate(s, zone) : 0);
+}
+
 double sim_module_score(struct sim *s, u32 zone)
 {
-	enum lz_victim how = sim_rule(s);
-
-	return sim_victim(s, zone, how, how == LZ_VICTIM_MDC ? sim_life_zone_rate(s, zone) : 0);
+	return sim_score(s, zone, sim_rule(s));
 }
 
 #define MODULE_POLICY(n, N, d)							\

@@ -8,9 +8,11 @@
 #include <stdlib.h>
 #include "sim.h"
 
-double sim_cost_benefit(struct sim *s, u32 zone)
+double sim_ref_score(struct sim *s, u32 zone)
 {
-	return sim_victim(s, zone, LZ_VICTIM_COST_BENEFIT, 0);
+	enum lz_victim how = s->setup.o.victim;
+
+	return sim_score(s, zone, how == LZ_VICTIM_AUTO ? LZ_VICTIM_COST_BENEFIT : how);
 }
 
 static double greedy(struct sim *s, u32 zone)
@@ -37,7 +39,7 @@ const struct sim_policy sim_one = {
 
 const struct sim_policy sim_split = {
 	.name = "split", .doc = "user blocks apart from those GC moves, cost-benefit victims",
-	.user = first, .move = second, .score = sim_cost_benefit,
+	.user = first, .move = second, .score = sim_ref_score,
 };
 
 const struct sim_policy sim_split_greedy = {
@@ -169,5 +171,5 @@ static int death_init(struct sim *s)
 const struct sim_policy sim_oracle = {
 	.name = "oracle", .doc = "by the true time of the next write, 14 powers of two",
 	.future = true, .init = death_init,
-	.user = death_user, .move = death_move, .score = sim_cost_benefit,
+	.user = death_user, .move = death_move, .score = sim_ref_score,
 };

@@ -110,5 +110,5 @@ static void sepbit_dead(struct sim *s, u32 lba, u32 addr)
 const struct sim_policy sim_sepbit = {
 	.name = "sepbit", .doc = "SepBIT: by the life of the block before, and by age",
 	.init = sepbit_init, .exit = sepbit_exit, .user = sepbit_user, .move = sepbit_move,
-	.dead = sepbit_dead, .score = sim_cost_benefit, .cleaned = sepbit_cleaned,
+	.dead = sepbit_dead, .score = sim_ref_score, .cleaned = sepbit_cleaned,
 };

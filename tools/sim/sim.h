@@ -285,11 +285,15 @@ extern const struct sim_policy sim_rates, sim_oracle;
 extern const struct sim_policy *const sim_policies[];
 
 /*
- * How well @zone serves as victim, by the module's rules, for MDC with @rate; and by that with
- * the root of the age.
+ * What the module does not have: cost-benefit with the age itself instead of its root, (1 - u) age
+ * / u, after u, the valid share.
  */
+#define SIM_VICTIM_LINEAR	LZ_NR_VICTIMS
+/* How well @zone serves as victim, by a rule, which for MDC goes by @rate. */
 double sim_victim(const struct sim *s, u32 zone, enum lz_victim how, int rate);
-double sim_cost_benefit(struct sim *s, u32 zone);
+/* The same by the rate that is known; and by the rule of the options, cost-benefit by default. */
+double sim_score(struct sim *s, u32 zone, enum lz_victim how);
+double sim_ref_score(struct sim *s, u32 zone);
 
 /**
  * struct sim_setup - what is simulated
@@ -305,7 +309,8 @@ double sim_cost_benefit(struct sim *s, u32 zone);
  *	module's does. 0: none
  * @exclusive: files that are written at the same time are not to share a zone
  * @seed: of the load
- * @o: options, for the policies of the module
+ * @o: options, for the policies of the module; victim is for references, too, and may be
+ *	SIM_VICTIM_LINEAR
  * @cost: of the drive's commands
  * @arrivals: enum sim_arrivals
  * @rate: of SIM_POISSON, on the mean (bytes a second)
