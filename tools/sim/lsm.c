@@ -94,7 +94,8 @@ struct job {
 
 /**
  * struct lsm - a store
- * @r: what is drawn from
+ * @r: what turns are drawn from
+ * @hint_r: and shuffled hints, or they would change whose turn it is
  * @blocks: logical blocks
  * @hints: enum lsm_hints
  * @used: by block
@@ -131,6 +132,7 @@ struct job {
  */
 struct lsm {
 	struct rnd r;
+	struct rnd hint_r;
 	u32 blocks;
 	enum lsm_hints hints;
 	u8 *used;
@@ -198,7 +200,7 @@ static u8 hint_of(u32 level)
 /* A hint as it is given, for one that would be @class. */
 static u8 shuffled(struct lsm *t, u8 class)
 {
-	return t->nr_seen ? t->seen[rnd_below(&t->r, min(t->nr_seen, HINTS_SEEN))] : class;
+	return t->nr_seen ? t->seen[rnd_below(&t->hint_r, min(t->nr_seen, HINTS_SEEN))] : class;
 }
 
 /* A file of @n blocks, or NULL: there is no room for it. */
@@ -677,6 +679,7 @@ struct lsm *lsm_new(const struct lsm_setup *setup, const char **why)
 	if (!t)
 		return NULL;
 	rnd_seed(&t->r, setup->seed);
+	rnd_seed(&t->hint_r, ~setup->seed);
 	t->blocks = setup->blocks;
 	t->nr_free = setup->blocks;
 	t->hints = setup->hints;
