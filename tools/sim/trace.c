@@ -285,15 +285,20 @@ static bool blkparse_line(struct trace *t)
 	u64 sector, sectors;
 
 	/* Before the requests may stand what it reads, and behind them stands a summary. */
-	if (n < 7 || !strchr(word[0], ',') || strcmp(word[5], "Q"))
+	if (!n || word[0][strspn(word[0], "0123456789")] != ',')
 		return true;
-	if (!strpbrk(word[6], "WD"))
+	if (n < 7)
+		return wrong(t, "%u words: must be device, CPU, sequence, time, PID, action, flags",
+			     n);
+	if (strcmp(word[5], "Q") || !strpbrk(word[6], "WD"))
 		return true;
-	/* A flush has no blocks. */
-	if (n < 8 || *word[7] == '[')
-		return true;
+	/* Only a flush has no blocks. */
+	if (n > 7 && *word[7] == '[')
+		return *word[6] == 'F' ||
+			wrong(t, "%.40s without sectors: not a flush, which begins with F", word[6]);
 	if (n < 10 || strcmp(word[8], "+"))
-		return wrong(t, "%s %.40s: must be followed by + and sectors", word[6], word[7]);
+		return wrong(t, "%.40s %.40s: must be followed by + and sectors", word[6],
+			     n > 7 ? word[7] : "");
 	if (!number(word[7], &sector) || !number(word[9], &sectors) ||
 	    sector >= 1ull << 54 || sectors >= 1ull << 54)
 		return wrong(t, "%.40s + %.40s: must be sectors", word[7], word[9]);
