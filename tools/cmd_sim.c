@@ -31,7 +31,53 @@ struct sim_args {
 enum {
 	OPT_ZONES = 0x100, OPT_CAP, OPT_BLOCKS, OPT_OPEN, OPT_GC, OPT_SLOPE, OPT_AHEAD,
 	OPT_EXCLUSIVE, OPT_COST, OPT_FILLS, OPT_SKIP, OPT_EVERY, OPT_SEED, OPT_SEEDS, OPT_JSON,
-	OPT_LIST, OPT_RESERVE, OPT_FOLLOW, OPT_ARRIVE,
+	OPT_LIST, OPT_RESERVE, OPT_FOLLOW, OPT_ARRIVE, OPT_DEVICE,
+};
+
+/**
+ * struct device - a drive, and what is stored on it, in blocks of 64 KiB
+ * @name: of --device
+ * @doc: one line
+ * @zones: as in struct sim_setup, as the next five are
+ * @cap: likewise
+ * @blocks: likewise
+ * @gc_start: likewise
+ * @gc_slope: likewise
+ * @exclusive: likewise
+ * @cost: as --cost has it
+ * @timed: that is of zones as large as these: the time is told
+ */
+struct device {
+	const char *name;
+	const char *doc;
+	u32 zones;
+	u32 cap;
+	u32 blocks;
+	u32 gc_start;
+	u32 gc_slope;
+	bool exclusive;
+	const char *cost;
+	bool timed;
+};
+
+static const struct device devices[] = {
+	{
+		.name = "a", .zones = 256, .cap = 2048, .blocks = 250 * 2048, .gc_start = 51,
+		.gc_slope = 3, .exclusive = true, .cost = "zn540,block=65536",
+		.doc = "256 zones of 128 MiB, --exclusive, GC from 20 % free on with --gc-slope 3",
+	}, {
+		.name = "b", .zones = 80, .cap = 16384, .blocks = 1130000, .gc_start = 16,
+		.gc_slope = 3, .cost = "tlc,block=65536", .timed = true,
+		.doc = "80 zones of 1 GiB, --cost tlc, GC from 20 % free on with --gc-slope 3",
+	}, {
+		.name = "c", .zones = 30, .cap = 16384, .blocks = 409600, .gc_start = 2,
+		.cost = "zn540,block=65536",
+		.doc = "30 zones of 1 GiB, GC while fewer than 2 are free",
+	}, {
+		.name = "zn540", .zones = 904, .cap = 17232, .blocks = 14831250, .gc_start = 4,
+		.cost = "zn540,block=65536", .timed = true,
+		.doc = "904 zones of 1,077 MiB, --cost zn540, GC while fewer than 4 are free",
+	},
 };
 
 static const struct argp_option sim_options[] = {
@@ -40,7 +86,10 @@ static const struct argp_option sim_options[] = {
 	{ "opt", 'o', "KEY=VALUE", 0,
 	  "of the module's policies: reset, finish, gc_isolation or victim, as of start; victim, or victim=linear, also of split, dac, sepbit and oracle",
 	  0 },
-	{ "list", OPT_LIST, NULL, 0, "list loads and policies", 0 },
+	{ "list", OPT_LIST, NULL, 0, "list loads, policies and devices", 0 },
+	{ "device", OPT_DEVICE, "NAME", 0,
+	  "zones, blocks, GC and cost of a drive: a, b or c, of studies, or zn540; what follows overrides that",
+	  0 },
 	{ "zones", OPT_ZONES, "N", 0, "zones of the drive that hold data (2048)", 0 },
 	{ "zone-cap", OPT_CAP, "BLOCKS", 0, "capacity of a zone (1024)", 0 },
 	{ "blocks", OPT_BLOCKS, "N", 0, "logical blocks (1953125)", 0 },
@@ -97,6 +146,18 @@ static const struct sim_policy *policy_named(const struct argp_state *state, con
 	usage_error(state, "--policy %s: no such policy (--list names them)", name);
 }
 
+static void device_set(struct sim_args *a, const struct device *d)
+{
+	a->setup.zones = d->zones;
+	a->setup.cap = d->cap;
+	a->setup.blocks = d->blocks;
+	a->setup.gc_start = d->gc_start;
+	a->setup.gc_slope = d->gc_slope;
+	a->setup.exclusive = d->exclusive;
+	a->timed = d->timed;
+	sim_cost_set(&a->setup.cost, d->cost);
+}
+
 static void list_text(void)
 {
 	u32 i;
@@ -107,6 +168,9 @@ static void list_text(void)
 	printf("policies:\n");
 	for (i = 0; sim_policies[i]; i++)
 		printf("  %-14s %s\n", sim_policies[i]->name, sim_policies[i]->doc);
+	printf("devices:\n");
+	for (i = 0; i < ARRAY_SIZE(devices); i++)
+		printf("  %-14s %s\n", devices[i].name, devices[i].doc);
 }
 
 static struct json_object *named(const char *name, const char *doc)
@@ -140,6 +204,7 @@ static void list_json(void)
 	struct json_object *o = json_object_new_object();
 	struct json_object *loads = json_object_new_array();
 	struct json_object *policies = json_object_new_array();
+	struct json_object *drives = json_object_new_array();
 	struct out out = { .json = true };
 	u32 i;
 
@@ -148,7 +213,10 @@ static void list_json(void)
 	for (i = 0; sim_policies[i]; i++)
 		json_object_array_add(policies, named(sim_policies[i]->name, sim_policies[i]->doc));
 	json_object_object_add(o, "loads", loads);
+	for (i = 0; i < ARRAY_SIZE(devices); i++)
+		json_object_array_add(drives, named(devices[i].name, devices[i].doc));
 	json_object_object_add(o, "policies", policies);
+	json_object_object_add(o, "devices", drives);
 	out_object(&out, o);
 }
 
@@ -184,6 +252,14 @@ static error_t parse_sim(int key, char *arg, struct argp_state *state)
 	case OPT_LIST:
 		a->list = true;
 		return 0;
+	case OPT_DEVICE:
+		for (i = 0; i < ARRAY_SIZE(devices); i++) {
+			if (strcmp(arg, devices[i].name))
+				continue;
+			device_set(a, &devices[i]);
+			return 0;
+		}
+		usage_error(state, "--device %s: no such device (--list names them)", arg);
 	case OPT_ZONES:
 		a->setup.zones = number(state, "zones", arg, 8, 1u << 24);
 		return 0;
