@@ -85,7 +85,8 @@ static_assert(LZ_LOG_BLOCKS + 1 <= LZ_CMD_BLOCKS, "the longest, and a link");
 
 /**
  * struct lz_zone - a zone
- * @lock: guards @resv, @done, @closing, @begun, @seq, @open and the ring and counts of that
+ * @lock: guards @resv, @done, @closing, @begun, @relist, @seq, @open and the ring and counts of
+ *	that
  * @state: enum lz_zone_state; changed under place_lock
  * @class: lifetime of the first data written, or of data given it empty or idle since
  * @flags: LZ_ZF_*
@@ -96,6 +97,7 @@ static_assert(LZ_LOG_BLOCKS + 1 <= LZ_CMD_BLOCKS, "the longest, and a link");
  * @chosen: GC wants it reset as it is, empty and not full (machine)
  * @failed: a write or reset of it failed
  * @begun: a write has landed at its start
+ * @relist: it was empty, and is to be listed again when nothing is in flight to it any more
  * @gen: generation
  * @resv: blocks handed out; the write pointer once they have all landed
  * @done: of these, completed
@@ -120,7 +122,7 @@ static_assert(LZ_LOG_BLOCKS + 1 <= LZ_CMD_BLOCKS, "the longest, and a link");
  * @list: free, emptied, waiting or stale zones
  */
 struct lz_zone {
-	spinlock_t lock;		/* resv, done, closing, begun, open */
+	spinlock_t lock;		/* resv, done, closing, begun, relist, open */
 	u8 state;
 	u8 class;
 	u8 flags;
@@ -131,6 +133,7 @@ struct lz_zone {
 	bool chosen;
 	bool failed;
 	bool begun;
+	bool relist;
 	u32 gen;
 	u32 resv;
 	u32 done;

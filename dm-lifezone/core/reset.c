@@ -25,22 +25,21 @@ static bool decide(struct lz *lz, const struct lz_zone *z, bool full)
 	return yes;
 }
 
-/* @later: not while something is in flight to it, but when that has ended. */
-static bool due(struct lz *lz, struct lz_zone *z, bool *later)
+static bool due(struct lz *lz, struct lz_zone *z)
 {
 	bool yes = false;
 	unsigned long flags;
 
 	spin_lock_irqsave(&lz->place_lock, flags);
 	spin_lock(&z->lock);
-	*later = false;
 	/* Somebody came before it was reset. */
 	if (z->done != z->resv || atomic_read(&z->valid) > 0)
 		WRITE_ONCE(z->chosen, false);
 	if (atomic_read(&z->valid) > 0 || !z->resv) {
 		yes = false;
 	} else if (z->done != z->resv && !lz_planted(LZ_PLANT_RESET_WITH_WRITES)) {
-		*later = z->state == LZ_ZS_OPEN && !z->closing;
+		/* On the list meanwhile it would have commits made that free nothing. */
+		z->relist = z->state == LZ_ZS_OPEN && !z->closing;
 	} else if (z->state == LZ_ZS_BAD && (z->open || (z->flags & LZ_ZF_WORN))) {
 		yes = false;	/* it is being finished, or had its second chance */
 	} else if (z->state == LZ_ZS_FULL || z->state == LZ_ZS_BAD) {
@@ -63,7 +62,6 @@ void lz_reset_collect(struct lz *lz)
 {
 	struct list_head list;
 	unsigned long flags;
-	bool later;
 
 	INIT_LIST_HEAD(&list);
 	spin_lock_irqsave(&lz->list_lock, flags);
@@ -79,21 +77,13 @@ void lz_reset_collect(struct lz *lz)
 		spin_unlock_irqrestore(&lz->list_lock, flags);
 		/* Pairs with the count's own order in lz_valid_sub(). */
 		smp_mb();
-		if (due(lz, z, &later)) {
+		if (due(lz, z)) {
 			spin_lock_irqsave(&lz->list_lock, flags);
 			if (z->listed)
 				list_del_init(&z->list);
 			z->listed = true;
 			list_add_tail(&z->list, lz_planted(LZ_PLANT_RESET_BEFORE_COMMIT) ?
 				      &lz->ready : &lz->waiting);
-			spin_unlock_irqrestore(&lz->list_lock, flags);
-		} else if (later) {
-			/* For the next commit, but no reason to hasten it. */
-			spin_lock_irqsave(&lz->list_lock, flags);
-			if (!z->listed) {
-				z->listed = true;
-				list_add_tail(&z->list, &lz->emptied);
-			}
 			spin_unlock_irqrestore(&lz->list_lock, flags);
 		}
 	}

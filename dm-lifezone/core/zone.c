@@ -446,6 +446,18 @@ void lz_zone_name(struct lz *lz, struct lz_zone *z, u32 off, u64 lba, u32 n)
 		lz_kick(lz);
 }
 
+/* So many more of the blocks handed out have completed. Caller holds z->lock. */
+static void count_done(struct lz *lz, struct lz_zone *z, u32 n)
+{
+	/* Listed first: is_quiet() looks for writes, and then at the list. */
+	if (z->relist && z->done + n == z->resv) {
+		z->relist = false;
+		if (atomic_read(&z->valid) <= 0)
+			lz_zone_emptied(lz, z);
+	}
+	z->done += n;
+}
+
 /* lz_zone_done - @reserved blocks have completed; @named of them are in the ring. */
 void lz_zone_done(struct lz *lz, struct lz_zone *z, u32 reserved, u32 named)
 {
@@ -453,7 +465,7 @@ void lz_zone_done(struct lz *lz, struct lz_zone *z, u32 reserved, u32 named)
 	bool quiet, closing;
 
 	spin_lock_irqsave(&z->lock, flags);
-	z->done += reserved;
+	count_done(lz, z, reserved);
 	if (z->open)
 		z->open->unsum -= reserved - named;
 	/* A full barrier: see is_idle(). */
@@ -537,6 +549,7 @@ void lz_zone_freed(struct lz *lz, struct lz_zone *z)
 	WRITE_ONCE(z->chosen, false);
 	z->failed = false;
 	z->begun = false;
+	z->relist = false;
 	z->suspect = false;
 	z->rated = false;
 	z->gc_ckpt = 0;
@@ -680,7 +693,7 @@ static void summary_done(struct lz *lz, struct lz_cmd *cmd)
 		return;
 	}
 	spin_lock_irqsave(&z->lock, flags);
-	z->done += cmd->nblocks;
+	count_done(lz, z, cmd->nblocks);
 	o->safe += o->sum_entries;
 	spin_unlock_irqrestore(&z->lock, flags);
 	z->head = off;

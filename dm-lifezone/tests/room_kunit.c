@@ -208,6 +208,62 @@ static void room_not_hastened(struct kunit *test)
 	KUNIT_EXPECT_GT(test, lz_stat(lz, LZ_ST_COMMITS), before);
 }
 
+static bool appends(struct ram *r, const struct lz_cmd *c)
+{
+	return c->op == LZ_OP_APPEND;
+}
+
+/*
+ * A zone loses all it held while something is in flight to it: no commit resets it before that
+ * has ended, and who finds no room asks for none meanwhile.
+ */
+static void room_emptied_in_flight(struct kunit *test)
+{
+	struct ram *r = ram_device(test, 40, 8);
+	struct lz *lz = r->lz;
+	struct lz_write late, w;
+	struct lz_zone *z;
+	u64 before;
+	u32 i, all;
+
+	KUNIT_ASSERT_EQ(test, ram_checkpoint(r), 0);
+	KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_LONG, 0, 8), 0);
+	KUNIT_ASSERT_EQ(test, ram_discard(r, 0, 8), 0);
+	KUNIT_ASSERT_EQ(test, lz_write_begin(lz, LZ_CLASS_LONG, 0, 1, &late), 0);
+	z = &lz->zone[late.zone];
+	KUNIT_ASSERT_EQ(test, z->resv, 9u);
+	/* Others have taken all there is of the delta. */
+	all = atomic_read(&lz->delta_space);
+	KUNIT_ASSERT_TRUE(test, lz_delta_reserve(lz, all, true));
+	before = lz->commit.number;
+	r->resumed = true;
+	for (i = 0; i < 100 && r->resumed; i++) {
+		r->resumed = false;
+		KUNIT_ASSERT_EQ(test, lz_write_begin(lz, LZ_CLASS_SHORT, 100, 1, &w), -EAGAIN);
+		ram_pump(r);
+	}
+	KUNIT_EXPECT_LE(test, lz->commit.number - before, 1ull);
+	lz_delta_return(lz, all);
+	KUNIT_ASSERT_EQ(test, ram_land(r, &late, 0), 0);
+	KUNIT_ASSERT_EQ(test, ram_flush(r), 0);
+	KUNIT_EXPECT_EQ(test, z->state, LZ_ZS_OPEN);
+	/* Of a summary nothing stays in use: once it has ended the zone is looked at again. */
+	KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_LONG, 1, 1), 0);
+	r->slow = appends;
+	lz_ckpt_want(lz);
+	ram_pump(r);
+	KUNIT_ASSERT_EQ(test, r->nr_held, 1u);
+	KUNIT_ASSERT_EQ(test, ram_discard(r, 0, 2), 0);
+	KUNIT_ASSERT_EQ(test, ram_flush(r), 0);
+	KUNIT_EXPECT_EQ(test, z->state, LZ_ZS_OPEN);
+	r->slow = NULL;
+	ram_release(r, 0);
+	ram_pump(r);
+	KUNIT_ASSERT_EQ(test, ram_flush(r), 0);
+	KUNIT_EXPECT_EQ(test, z->state, LZ_ZS_FREE);
+	ram_survive(r);
+}
+
 /* A device that is full, with garbage everywhere. */
 static struct ram *device_with_garbage(struct kunit *test, u32 *state)
 {
@@ -517,6 +573,7 @@ static struct kunit_case room_cases[] = {
 	KUNIT_CASE(room_tight),
 	KUNIT_CASE(room_tight_discards),
 	KUNIT_CASE(room_not_hastened),
+	KUNIT_CASE(room_emptied_in_flight),
 	KUNIT_CASE(room_not_paced),
 	KUNIT_CASE(room_lent),
 	KUNIT_CASE(room_lent_none_failed),
