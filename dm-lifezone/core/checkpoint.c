@@ -494,7 +494,7 @@ static void ckpt_end(struct lz *lz, int err)
 		lz_map_thaw(lz);
 		lz_meta_release(lz);
 		k->have_victims = false;
-		WRITE_ONCE(lz->gc.no_victim, false);
+		lz_gc_look(lz);
 		lz_count(lz, LZ_ST_CHECKPOINTS, 1);
 		lz_trace(lz, LZ_TR_CHECKPOINT, LZ_NONE, 0, 1, 0, k->number, k->nodes);
 	}

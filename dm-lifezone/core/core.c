@@ -150,8 +150,8 @@ void lz_starve(struct lz *lz)
 	if (!atomic_xchg(&lz->starved, 1))
 		lz_count(lz, LZ_ST_STALLS, 1);
 	/* GC looks again only if something was written since, or it would spin. */
-	if (READ_ONCE(lz->gc.none_at) != (u64)atomic64_read(&lz->write_seq))
-		WRITE_ONCE(lz->gc.no_victim, false);
+	if (READ_ONCE(lz->gc.looked_at) != (u64)atomic64_read(&lz->write_seq))
+		lz_gc_look(lz);
 	/* Before the caller's last try; pairs with those in lz_feed() and lz_zone_emptied(). */
 	smp_mb();
 	/* Otherwise it makes no room, or is due anyway; and it makes the drive flush. */
@@ -549,7 +549,7 @@ static bool lend(struct lz *lz)
 /* GC has looked for garbage, all of it counted, and found none; and users have no zone. */
 static bool nothing_to_clean(struct lz *lz)
 {
-	return READ_ONCE(lz->gc.no_victim) && !lz_free_now(lz, false) &&
+	return lz_gc_in_vain(lz) && !lz_free_now(lz, false) &&
 		!atomic_read(&lz->active->used);
 }
 
@@ -814,7 +814,7 @@ void lz_set_options(struct lz *lz, const struct lz_options *o)
 		}
 	}
 	spin_unlock_irqrestore(&lz->place_lock, flags);
-	WRITE_ONCE(lz->gc.no_victim, false);
+	lz_gc_look(lz);
 	lz_kick(lz);
 }
 

@@ -502,6 +502,13 @@ enum lz_gc_state {
 	LZ_GC_DRAIN,		/* copies are in flight, nothing more to begin */
 };
 
+/* What GC knows of victims. */
+enum lz_gc_look {
+	LZ_LOOK_DUE,		/* something has changed: there may be one */
+	LZ_LOOK_BEGUN,		/* it goes through the zones; nothing has changed since */
+	LZ_LOOK_IN_VAIN,	/* no zone is worth cleaning until something changes */
+};
+
 enum lz_slot_state { LZ_SL_IDLE, LZ_SL_READ, LZ_SL_RESERVE, LZ_SL_APPEND, LZ_SL_MAP };
 
 /**
@@ -574,13 +581,13 @@ struct lz_trim {
  * @unread: a leaf of it could not be read
  * @busy: a summary read is in flight
  * @ckpt_done: the checkpoint waited for is durable
- * @no_victim: no zone is worth cleaning until something changes
  * @early: the victim is cleaned ahead of time, while users write nothing
  * @spare_known: @spare has been reckoned
  * @spare: zones that what is in use would not fill
  * @spare_at: device write clock when that was reckoned
- * @none_at: device write clock when that was found
- * @settled_at: and when a checkpoint was asked for on that account
+ * @look: enum lz_gc_look; whoever changes something makes it LZ_LOOK_DUE
+ * @looked_at: device write clock when the last look began
+ * @settled_at: and that of the last one in vain for which a checkpoint was asked for
  * @error: of the summary read
  * @victim: zone being cleaned
  * @head: offset of the summary being read
@@ -601,7 +608,7 @@ struct lz_trim {
  * @by_class: room to sort them in
  * @class: their zone classes
  * @run: blocks a slot takes
- * @want: zones the user asked to be cleaned
+ * @want: zones the user asked to be cleaned, and that GC has yet to begin with
  * @aside: zones set aside are looked for from this checkpoint on
  * @ckpt: waits for the checkpoint that a search begins with
  * @cmd: the read of a summary
@@ -615,12 +622,12 @@ struct lz_gc {
 	bool unread;
 	bool busy;
 	bool ckpt_done;
-	bool no_victim;
 	bool early;
 	bool spare_known;
 	u32 spare;
 	u64 spare_at;
-	u64 none_at;
+	atomic_t look;
+	u64 looked_at;
 	u64 settled_at;
 	int error;
 	u32 victim;
@@ -642,7 +649,7 @@ struct lz_gc {
 	u64 *by_class;
 	u8 *class;
 	u32 run;
-	u32 want;
+	atomic_t want;
 	u64 aside;
 	struct lz_waiter ckpt;
 	struct lz_cmd cmd;
@@ -1067,5 +1074,18 @@ u32 lz_budget(const struct lz_geometry *g, u32 max_open);
 int lz_gc_init(struct lz *lz);
 void lz_gc_exit(struct lz *lz);
 void lz_gc_step(struct lz *lz);
+/* There may be something to clean: GC looks, or looks again. */
+static inline void lz_gc_look(struct lz *lz)
+{
+	/* What has changed comes first; pairs with the exchange in gc_begin(). */
+	smp_mb();
+	atomic_set(&lz->gc.look, LZ_LOOK_DUE);
+}
+
+/* It has, and no zone is worth cleaning. */
+static inline bool lz_gc_in_vain(const struct lz *lz)
+{
+	return atomic_read(&lz->gc.look) == LZ_LOOK_IN_VAIN;
+}
 
 #endif /* LIFEZONE_LZ_H */

@@ -546,7 +546,7 @@ int lz_discard(struct lz *lz, u64 lba, u64 nblocks)
 	if (err)
 		return err;
 	lz_infer_discarded(lz, lba, nblocks);
-	WRITE_ONCE(lz->gc.no_victim, false);
+	lz_gc_look(lz);
 	/* GC may have something to clean now: only if it has not, writers are told again. */
 	if (unlikely(READ_ONCE(lz->spent))) {
 		WRITE_ONCE(lz->spent, false);

@@ -621,7 +621,7 @@ static bool go_ahead(struct lz *lz)
 		return true;
 	pace_in(lz, &in);
 	/* Users have caught up, or it is wanted for something else. */
-	if (lz_pace_gc_due(&in) || READ_ONCE(gc->want) || aside_due(lz))
+	if (lz_pace_gc_due(&in) || atomic_read(&gc->want) || aside_due(lz))
 		gc->early = false;
 	return !gc->early || is_idle(lz);
 }
@@ -665,15 +665,6 @@ static bool slots_step(struct lz *lz)
 	return idle;
 }
 
-/* One zone less is asked for. */
-static void one_done(struct lz_gc *gc)
-{
-	u32 want = READ_ONCE(gc->want);
-
-	if (want)
-		WRITE_ONCE(gc->want, want - 1);
-}
-
 static void victim_end(struct lz *lz)
 {
 	struct lz_gc *gc = &lz->gc;
@@ -696,7 +687,6 @@ static void victim_end(struct lz *lz)
 		z->gc_ckpt = lz->ckpt.number + (lz->ckpt.state == LZ_CK_IDLE ? 1 : 2);
 		lz_ckpt_want(lz);
 	}
-	one_done(gc);
 	if (z->state == LZ_ZS_BAD)
 		gc->aside = 0;
 	gc->state = LZ_GC_IDLE;
@@ -713,7 +703,6 @@ static void reset_left(struct lz *lz, struct lz_zone *z)
 	WRITE_ONCE(z->chosen, true);
 	lz_zone_emptied(lz, z);
 	WRITE_ONCE(lz->commit_wanted, true);
-	one_done(&lz->gc);
 }
 
 static void gc_begin(struct lz *lz)
@@ -722,6 +711,8 @@ static void gc_begin(struct lz *lz)
 	struct lz_pace_in in;
 	struct lz_trace t;
 	struct lz_zone *z;
+	u32 want;
+	u64 now;
 
 	pace_in(lz, &in);
 	if (in.free_zones < in.start + READ_ONCE(lz->o.gc_ahead))
@@ -729,27 +720,34 @@ static void gc_begin(struct lz *lz)
 	/* What is about to be free nobody needs to clean for, unless space is short by then. */
 	if (in.free_zones > in.reserve && lz_pace_gc_early(&in))
 		in.free_zones += lz_resets_coming(lz);
-	gc->early = !lz_pace_gc_due(&in) && !READ_ONCE(gc->want) && !aside_due(lz);
+	gc->early = !lz_pace_gc_due(&in) && !atomic_read(&gc->want) && !aside_due(lz);
 	/* This comes by in each round. */
 	if (gc->early && (lz->pacing || lent(lz))) {
 		not_due(lz);
 		lz_feed(lz);
 	}
 	if (gc->early && !lz_pace_gc_early(&in)) {
-		WRITE_ONCE(gc->no_victim, false);
+		lz_gc_look(lz);
 		return;
 	}
-	if (READ_ONCE(gc->no_victim))
+	if (lz_gc_in_vain(lz))
 		return;
 	if (gc->early && !is_idle(lz))
 		return;
+	/* What changes from here on this look may not see, nor does it answer who asks. */
+	now = atomic64_read(&lz->write_seq);
+	WRITE_ONCE(gc->looked_at, now);
+	atomic_set(&gc->look, LZ_LOOK_BEGUN);
+	/* A full barrier: see lz_gc_look(). */
+	want = atomic_xchg(&gc->want, 0);
+	gc->early &= !want;
 	gc->victim = pick(lz, &t);
 	if (gc->victim == LZ_NONE) {
-		u64 now = atomic64_read(&lz->write_seq);
-
-		WRITE_ONCE(gc->none_at, now);
-		WRITE_ONCE(gc->no_victim, true);
-		WRITE_ONCE(gc->want, 0);
+		if (atomic_cmpxchg(&gc->look, LZ_LOOK_BEGUN, LZ_LOOK_IN_VAIN) != LZ_LOOK_BEGUN) {
+			atomic_cmpxchg(&gc->want, 0, want);
+			lz_kick(lz);
+			return;
+		}
 		/*
 		 * Counts may lag behind overwrites: settle them, if somebody waits, or there
 		 * can have been enough of them to matter.
@@ -765,6 +763,9 @@ static void gc_begin(struct lz *lz)
 		lz_feed(lz);
 		return;
 	}
+	/* One less, unless somebody has asked anew. */
+	if (want)
+		atomic_cmpxchg(&gc->want, 0, want - 1);
 	z = &lz->zone[gc->victim];
 	lz->progress = true;
 	t.zone = gc->victim;
@@ -840,8 +841,8 @@ void lz_gc_step(struct lz *lz)
 /* lz_request_gc - clean @zones zones, if there are any worth it. */
 void lz_request_gc(struct lz *lz, u32 zones)
 {
-	WRITE_ONCE(lz->gc.want, zones);
-	WRITE_ONCE(lz->gc.no_victim, false);
+	atomic_set(&lz->gc.want, zones);
+	lz_gc_look(lz);
 	lz_kick(lz);
 }
 

@@ -344,7 +344,7 @@ static int place(struct lz *lz, u8 class, bool gc)
 	in.can_open = !spent && usable && !held;
 	/* With nothing worth cleaning GC needs its room no more than users do. */
 	in.reserve = !gc && !lz_free_for(lz, false) &&
-		!(READ_ONCE(lz->gc.no_victim) && lz_free_for(lz, true));
+		!(lz_gc_in_vain(lz) && lz_free_for(lz, true));
 	lz_place(&in, &out);
 	switch (out.verdict) {
 	case LZ_PLACE_USE:
@@ -669,7 +669,7 @@ static void close_zone(struct lz *lz, struct lz_zone *z, u8 state)
 	if (!atomic_read(&z->valid))
 		lz_zone_emptied(lz, z);
 	lz->progress = true;
-	WRITE_ONCE(lz->gc.no_victim, false);
+	lz_gc_look(lz);
 	lz->gc.aside = 0;
 	lz_feed(lz);
 }

@@ -681,7 +681,7 @@ static void relocate_reset_rather(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, lz_stat(r->lz, LZ_ST_RESETS_USER), 1ull);
 	KUNIT_EXPECT_EQ(test, lz_stat(r->lz, LZ_ST_GC_VICTIMS), 0ull);
 	KUNIT_EXPECT_EQ(test, lz_stat(r->lz, LZ_ST_GC_COPIES), 0ull);
-	KUNIT_EXPECT_EQ(test, READ_ONCE(r->lz->gc.want), 0u);
+	KUNIT_EXPECT_EQ(test, atomic_read(&r->lz->gc.want), 0);
 	/* That was the only one. */
 	lz_request_gc(r->lz, 1);
 	ram_elapse(r, 2000);
@@ -807,6 +807,59 @@ static void relocate_written_meanwhile(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, lz_stat(lz, LZ_ST_RESETS_USER), 0ull);
 	KUNIT_EXPECT_GT(test, lz_stat(lz, LZ_ST_GC_COPIES), 0ull);
 	lz->ops = &ram_ops;
+	ram_survive(r);
+}
+
+static u32 looked;
+
+/* When GC has looked at one zone somebody writes, */
+static void write_behind(void *ctx, const struct lz_trace *t)
+{
+	struct ram *r = ctx;
+
+	if (t->what == LZ_TR_VICTIM_ZONE && ++looked == 2)
+		written(r->lz, &r->lz->zone[t->zone]);
+}
+
+/* or frees half of that, and asks for it to be cleaned. */
+static void free_behind(void *ctx, const struct lz_trace *t)
+{
+	struct ram *r = ctx;
+	u32 i;
+
+	if (t->what != LZ_TR_VICTIM_ZONE || ++looked != 2)
+		return;
+	for (i = 0; i < r->g.zone_cap / 2; i++) {
+		KUNIT_EXPECT_EQ(r->test, lz_discard(r->lz, i, 1), 0);
+		r->version[i] = 0;
+	}
+	lz_request_gc(r->lz, 1);
+}
+
+/* What changes while GC looks for a victim, and finds none, has it look again. */
+static void relocate_changed_meanwhile(struct kunit *test)
+{
+	struct ram *r = ram_device(test, 40, 14);
+	struct lz_ops ops = ram_ops;
+
+	KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_LONG, 0, 5 * r->g.zone_cap), 0);
+	KUNIT_ASSERT_EQ(test, ram_checkpoint(r), 0);
+	r->traced = true;
+	r->lz->ops = &ops;
+	ops.trace = write_behind;
+	looked = 0;
+	lz_request_gc(r->lz, 1);
+	ram_pump(r);
+	KUNIT_ASSERT_GT(test, looked, 1u);
+	/* By this lz_starve() knows that there is news. */
+	KUNIT_EXPECT_EQ(test, r->lz->gc.looked_at + 1, (u64)atomic64_read(&r->lz->write_seq));
+	ops.trace = free_behind;
+	looked = 0;
+	lz_request_gc(r->lz, 1);
+	ram_elapse(r, 2000);
+	KUNIT_EXPECT_EQ(test, lz_stat(r->lz, LZ_ST_GC_VICTIMS), 1ull);
+	KUNIT_EXPECT_EQ(test, atomic_read(&r->lz->gc.want), 0);
+	r->lz->ops = &ram_ops;
 	ram_survive(r);
 }
 
@@ -959,6 +1012,7 @@ static struct kunit_case relocate_cases[] = {
 	KUNIT_CASE(relocate_reset_late),
 	KUNIT_CASE(relocate_reset_filled),
 	KUNIT_CASE(relocate_written_meanwhile),
+	KUNIT_CASE(relocate_changed_meanwhile),
 	KUNIT_CASE(relocate_not_paced),
 	KUNIT_CASE(relocate_no_room_for_updates),
 	KUNIT_CASE_SLOW(relocate_room_first),
