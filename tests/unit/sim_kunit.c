@@ -845,7 +845,42 @@ static void sim_load_soon(struct kunit *test)
 	}
 }
 
+/*
+ * Discards of a store are as late as is said, never of what was written after the file died, and
+ * then left out, but only then: the store reuses what waits for its discard.
+ */
+static void sim_late_discards(struct kunit *test)
+{
+	enum { N = 200000, DELAY = 100000 };
+	const char *why;
+	struct load *l = load_new("lsm:4:60:delay=100000", N, 1, &why);
+	u32 *written = kunit_kcalloc(test, N, sizeof(*written), GFP_KERNEL);
+	u32 clock = 0, gone = 0, over = 0, i;
+	struct sim_req req;
+
+	KUNIT_ASSERT_NOT_NULL(test, l);
+	KUNIT_ASSERT_NOT_NULL(test, written);
+	while (clock < 10 * N) {
+		KUNIT_ASSERT_TRUE(test, load_next(l, &req));
+		if (!req.discard) {
+			over += written[req.lba] != 0;
+			written[req.lba] = ++clock;
+			continue;
+		}
+		for (i = req.lba; i < req.lba + req.n; i++) {
+			KUNIT_ASSERT_NE(test, written[i], 0);
+			KUNIT_ASSERT_TRUE(test, clock - written[i] >= DELAY);
+			written[i] = 0;
+		}
+		gone += req.n;
+	}
+	KUNIT_EXPECT_GT(test, gone, N);
+	KUNIT_EXPECT_GT(test, over, N);
+	load_free(l);
+}
+
 static struct kunit_case sim_cases[] = {
+	KUNIT_CASE(sim_late_discards),
 	KUNIT_CASE(sim_load_soon),
 	KUNIT_CASE(sim_default_cost),
 	KUNIT_CASE(sim_victim_rules),

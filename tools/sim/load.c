@@ -90,10 +90,11 @@ const char *const load_docs[] = {
 	"guests          files rewritten at random, a tenth MEDIUM with 60 % of the writes, others LONG;",
 	"                now and then others come for a while: SHORT, EXTREME, NONE in turn",
 	"switch          uniform, zipf:0.99 and moving in turns, one for each fill",
-	"lsm[:M[:LIVE[:least][:silent][:HINTS]]]  leveled store: multiplier (10), per cent in use",
-	"                (75); least: what overlaps least is merged next, as in RocksDB by default;",
-	"                silent: nothing is discarded; none, files or blocks: its hints left out,",
-	"                or shuffled",
+	"lsm[:M[:LIVE[:least][:delay=N|:silent][:HINTS]]]  leveled store: multiplier (10),",
+	"                per cent in use (75); least: what overlaps least is merged next, as in",
+	"                RocksDB by default; delay=N: a file is discarded N blocks after its deletion",
+	"                (0), about as by F2FS, which waits for a rest; silent: never; none, files",
+	"                or blocks: its hints left out, or shuffled",
 	"trace:FILE      of blkparse, a log of fio's, or CSV: time,op,offset,length[,hint]",
 	"fill[:M[:BLOCKS[:drawn][:merges=N][:slow=N][:stop=N][:value=N]...]]  such a store filled from",
 	"                nothing: BLOCKS put (half of them), no key twice; drawn: each key one of as many,",
@@ -360,7 +361,10 @@ static bool skip(const char **at, const char *word)
 	return true;
 }
 
-/* What follows @word, if that is there: 0 if it is not from @least to @most. Else @preset. */
+/*
+ * What follows @word, if that is there, else @preset. If it is not from @least to @most *@at is
+ * what no word can follow.
+ */
 static u32 number_after(const char **at, const char *word, u32 least, u32 most, u32 preset)
 {
 	unsigned long n;
@@ -369,8 +373,8 @@ static u32 number_after(const char **at, const char *word, u32 least, u32 most, 
 	if (!skip(at, word))
 		return preset;
 	n = strtoul(*at, &end, 10);
-	*at = end;
-	return n < least || n > most ? 0 : n;
+	*at = end > *at && n >= least && n <= most ? end : "?";
+	return n;
 }
 
 /* "lsm" or "fill" with what may follow. */
@@ -380,7 +384,7 @@ static struct lsm *lsm_named(const char *text, u32 blocks, u64 seed, const char 
 		[LSM_HINTS] = "", [LSM_NONE] = ":none", [LSM_FILES] = ":files",
 		[LSM_BLOCKS] = ":blocks",
 	}, *const allowed[] = {
-		"lsm:2 to lsm:100, :10 to :90 per cent in use, :least, :silent, :none, :files or :blocks",
+		"lsm:2 to lsm:100, :10 to :90 per cent in use, :least, :delay=0 on or :silent, :none, :files or :blocks",
 		"fill:2 to fill:100, :1 on, :drawn, :merges, :slow=1 to 16, :stop=4 to 1000, :value=1 to 100000, ...",
 	};
 	bool fill = *text == 'f';
@@ -412,10 +416,10 @@ static struct lsm *lsm_named(const char *text, u32 blocks, u64 seed, const char 
 		}
 	}
 	setup.least = skip(&at, ":least");
-	setup.silent = skip(&at, ":silent");
+	setup.delay = skip(&at, ":silent") ? LSM_NEVER :
+		number_after(&at, ":delay=", 0, LSM_NEVER - 1, 0);
 	*why = allowed[fill];
 	if (!(setup.multiplier >= 2 && setup.multiplier <= 100) ||
-	    !setup.merges || !setup.slow || !setup.stop ||
 	    !(setup.value >= 1 && setup.value <= 100000) ||
 	    !(number >= (fill ? 1 : 10) && number <= (fill ? blocks : 90)))
 		return NULL;

@@ -24,6 +24,13 @@
  *
  * Files are given their blocks by next fit, in one piece where there is room, as file systems
  * do that are told the size before.
+ *
+ * Discards may be late: of a file that has died they are sent only when so many more blocks have
+ * been written. Its blocks may be written anew at once, and those that have been given to another
+ * file by then are not discarded. So it is with F2FS under a load that never rests; but F2FS goes
+ * by time and not by what is written: nothing is free before its next checkpoint, and discards are
+ * sent when there has been no I/O for some seconds, the longest first and a few at a time. And what
+ * is free it writes in the order of its log, not by next fit.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -56,7 +63,8 @@
  * @from: its first key
  * @to: and the one after its last
  * @n: blocks
- * @at: of these, written; of a dying one, discarded
+ * @at: of these, written; of a dying one, discarded, or not to be
+ * @due: dying: it is discarded when so many blocks are written
  * @lba: its blocks
  * @class: hint
  * @number: no other has it
@@ -68,6 +76,7 @@ struct file {
 	double to;
 	u32 n;
 	u32 at;
+	u64 due;
 	u32 *lba;
 	u8 class;
 	u32 number;
@@ -99,6 +108,7 @@ struct job {
  * @blocks: logical blocks
  * @hints: enum lsm_hints
  * @used: by block
+ * @last: likewise, number of the file that it was given to last
  * @next: block to look at next for a free one
  * @nr_free: free blocks
  * @keys: there are
@@ -111,7 +121,8 @@ struct job {
  * @slow: turns that others have for one of a merge
  * @l0_stop: files of level 0 at which puts wait
  * @puts_stop: and how large a level, as a part of its target
- * @silent: nothing is said of what is discarded
+ * @delay: as in struct lsm_setup
+ * @clock: blocks written
  * @least: what overlaps least is merged next
  * @fill: level that is filled for a beginning; 0: all are
  * @target: of each (blocks)
@@ -136,6 +147,7 @@ struct lsm {
 	u32 blocks;
 	enum lsm_hints hints;
 	u8 *used;
+	u32 *last;
 	u32 next;
 	u32 nr_free;
 	double keys;
@@ -148,7 +160,8 @@ struct lsm {
 	u32 slow;
 	u32 l0_stop;
 	double puts_stop;
-	bool silent;
+	u32 delay;
+	u64 clock;
 	bool least;
 	u32 fill;
 	double target[LEVELS];
@@ -226,6 +239,7 @@ static struct file *file_new(struct lsm *t, u32 n, double from, double to, u8 cl
 	while (i < n) {
 		if (!t->used[t->next]) {
 			t->used[t->next] = 1;
+			t->last[t->next] = f->number;
 			f->lba[i++] = t->next;
 		}
 		t->next = t->next + 1 == t->blocks ? 0 : t->next + 1;
@@ -233,9 +247,19 @@ static struct file *file_new(struct lsm *t, u32 n, double from, double to, u8 cl
 	return f;
 }
 
-/* @f is discarded next. */
+/* @f is gone, and discarded when that is due. */
 static void die(struct lsm *t, struct file *f)
 {
+	u32 i;
+
+	for (i = 0; i < f->n; i++)
+		t->used[f->lba[i]] = 0;
+	t->nr_free += f->n;
+	if (t->delay == LSM_NEVER) {
+		file_free(f);
+		return;
+	}
+	f->due = t->clock + t->delay;
 	f->next = NULL;
 	f->at = 0;
 	*last_of(&t->dying) = f;
@@ -531,21 +555,25 @@ static bool jobs_begin(struct lsm *t)
 	return flush_begin(t) && wal_begin(t);
 }
 
-/* A run of a dying file. */
-static void discard(struct lsm *t, struct sim_req *req)
+/* The next run of what is due. False: there is none. */
+static bool discard(struct lsm *t, struct sim_req *req)
 {
-	struct file *f = t->dying;
+	struct file *f;
+	u32 lba;
 
-	*req = (struct sim_req){ .lba = f->lba[f->at], .discard = true };
-	do {
-		t->used[f->lba[f->at++]] = 0;
-		t->nr_free++;
-		req->n++;
-	} while (f->at < f->n && f->lba[f->at] == req->lba + req->n);
-	if (f->at < f->n)
-		return;
-	t->dying = f->next;
-	file_free(f);
+	*req = (struct sim_req){ .discard = true };
+	while (!req->n && (f = t->dying) && f->due <= t->clock) {
+		for (; f->at < f->n; f->at++) {
+			lba = f->lba[f->at];
+			if (t->last[lba] == f->number && (!req->n || lba == req->lba + req->n))
+				req->lba = lba - req->n++;
+			else if (req->n)
+				return true;
+		}
+		t->dying = f->next;
+		file_free(f);
+	}
+	return req->n;
 }
 
 /* The last block of @j's files @done has been given out. */
@@ -587,11 +615,8 @@ bool lsm_next(struct lsm *t, struct sim_req *req)
 	struct file *f, *all;
 	struct job *j;
 
-	while (t->dying) {
-		discard(t, req);
-		if (!t->silent)
-			return true;
-	}
+	if (discard(t, req))
+		return true;
 	if (!jobs_begin(t))
 		return false;
 	/* Nobody waits for merges that are due when the last is put, as db_bench does not. */
@@ -601,6 +626,7 @@ bool lsm_next(struct lsm *t, struct sim_req *req)
 	if (!j)
 		return false;
 	t->left--;
+	t->clock++;
 	for (f = j->out; f->at == f->n; f = f->next)
 		;
 	*req = (struct sim_req){
@@ -683,7 +709,7 @@ struct lsm *lsm_new(const struct lsm_setup *setup, const char **why)
 	t->blocks = setup->blocks;
 	t->nr_free = setup->blocks;
 	t->hints = setup->hints;
-	t->silent = setup->silent;
+	t->delay = setup->delay;
 	t->least = setup->least;
 	if (!(setup->puts ? levels_filled(t, setup) : levels_updated(t, setup))) {
 		*why = "too few blocks for a store like this";
@@ -691,7 +717,8 @@ struct lsm *lsm_new(const struct lsm_setup *setup, const char **why)
 		return NULL;
 	}
 	t->used = calloc(t->blocks, 1);
-	if (!t->used) {
+	t->last = calloc(t->blocks, sizeof(*t->last));
+	if (!t->used || !t->last) {
 		lsm_free(t);
 		return NULL;
 	}
@@ -714,5 +741,6 @@ void lsm_free(struct lsm *t)
 	file_free(t->full);
 	file_free(t->flushed);
 	free(t->used);
+	free(t->last);
 	free(t);
 }

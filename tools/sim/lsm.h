@@ -17,6 +17,7 @@ enum lsm_hints {
 #define LSM_MERGES	16u	/* at a time, at most */
 #define LSM_SLOW	16u	/* as much slower than others, at most */
 #define LSM_WRITERS	(LSM_MERGES + 3)	/* and the flush and two WALs */
+#define LSM_NEVER	(~0u)	/* what is gone is written over, and not discarded */
 
 struct lsm;
 
@@ -31,7 +32,7 @@ struct lsm;
  * @merges: at a time, with @puts
  * @slow: of blocks written one by a merge for so many by the WAL or a flush, with @puts
  * @stop: files of level 0 at which puts wait, with @puts
- * @silent: it discards nothing, and writes over what is gone
+ * @delay: blocks it writes between the death of a file and its discard, or LSM_NEVER
  * @least: what overlaps least is merged next, and what overlaps nothing moved; else each in turn
  * @hints: what becomes of its hints
  * @seed: of all that is drawn
@@ -46,7 +47,7 @@ struct lsm_setup {
 	u32 merges;
 	u32 slow;
 	u32 stop;
-	bool silent;
+	u32 delay;
 	bool least;
 	enum lsm_hints hints;
 	u64 seed;
