@@ -31,6 +31,8 @@
 #define GUEST_PERIOD	0.125	/* of which one comes each time so many are written */
 #define GUEST_STAY	0.05	/* and has all of the writes for so much of that time */
 
+#define YCSB		"fill:10:327606:value=1000"	/* ten fields of 100 bytes */
+
 #define AHEAD		16u	/* writes that are drawn before they are asked for */
 #define SOON		8u	/* and so many before the caller learns of them */
 
@@ -100,6 +102,7 @@ const char *const load_docs[] = {
 	"                nothing: BLOCKS put (half of them), no key twice; drawn: each key one of as many,",
 	"                at random; N merges (1) at a time; one writes an Nth (1) of what others do; puts",
 	"                wait at N files (36) of level 0; values of N bytes (100)",
+	"ycsb            " YCSB ": YCSB's inserts, 21.47 GB in blocks of 64 KiB",
 	"mix:LOAD+LOAD   loads with as many blocks each, at the same time",
 	"turns:LOAD+LOAD and one after the other, each for one fill of all blocks",
 	NULL
@@ -448,6 +451,8 @@ struct load *load_new(const char *text, u32 blocks, u64 seed, const char **why)
 	l->n = blocks;
 	l->period = blocks;
 	rnd_seed(&l->r, seed);
+	if (!strcmp(text, "ycsb"))
+		text = YCSB;
 	if (blocks < 1000) {
 		*why = "a load needs 1000 blocks";
 	} else if (named(text, "zipf", 0.01, 10, &x)) {
