@@ -503,7 +503,7 @@ enum lz_gc_state {
 };
 
 /* What GC knows of victims. */
-enum lz_gc_look {
+enum lz_look {
 	LZ_LOOK_DUE,		/* something has changed: there may be one */
 	LZ_LOOK_BEGUN,		/* it goes through the zones; nothing has changed since */
 	LZ_LOOK_IN_VAIN,	/* no zone is worth cleaning until something changes */
@@ -585,7 +585,7 @@ struct lz_trim {
  * @spare_known: @spare has been reckoned
  * @spare: zones that what is in use would not fill
  * @spare_at: device write clock when that was reckoned
- * @look: enum lz_gc_look; whoever changes something makes it LZ_LOOK_DUE
+ * @look: enum lz_look; whoever changes something makes it LZ_LOOK_DUE
  * @looked_at: device write clock when the last look began
  * @settled_at: and that of the last one in vain for which a checkpoint was asked for
  * @error: of the summary read

@@ -105,7 +105,7 @@ typedef struct { s64 counter; } atomic64_t;
 #define atomic_dec_and_test(v)		(--(v)->counter == 0)
 #define atomic_xchg(v, n)		({ int __o = (v)->counter; (v)->counter = (n); __o; })
 #define atomic_cmpxchg(v, o, n)		\
-	({ int __o = (v)->counter; if (__o == (int)(o)) (v)->counter = (n); __o; })
+	({ int __o = (v)->counter; (v)->counter = __o == (int)(o) ? (int)(n) : __o; __o; })
 #define atomic64_read(v)		((v)->counter)
 #define atomic64_set(v, i)		((v)->counter = (i))
 #define atomic64_add_return(i, v)	((v)->counter += (i))

@@ -226,6 +226,7 @@ static void room_emptied_in_flight(struct kunit *test)
 	u64 before;
 	u32 i, all;
 
+	ram_set_reset(r, LZ_RESET_LAZY);
 	KUNIT_ASSERT_EQ(test, ram_checkpoint(r), 0);
 	KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_LONG, 0, 8), 0);
 	KUNIT_ASSERT_EQ(test, ram_discard(r, 0, 8), 0);
