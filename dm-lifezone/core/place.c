@@ -193,8 +193,8 @@ static const u8 lz_like_group[LZ_NR_CLASSES] = {
 /*
  * The ZN540: 3.41 us to write a block, 2.74 us to read it, 3.29 us to pad it, and 2.57 ms for
  * a finish (K. Doekemeijer et al., Performance Characterization of NVMe Flash Devices with
- * Zoned Namespaces, CLUSTER 2023), rounded down, as the simulator does. Relative to each other drives
- * differ less than in speed.
+ * Zoned Namespaces, CLUSTER 2023), rounded down, as the simulator does. Relative to each other
+ * drives differ less than in speed.
  */
 const struct lz_cost lz_cost_default = { .copy = 461, .pad = 246, .finish = 192768 };
 
