@@ -166,6 +166,12 @@ void lz_keep_bad(struct lz_zone *z)
 	z->failed = true;
 }
 
+/* Blocks of @z are in use, and the drive has not got them. */
+static bool lacks_data(const struct lz_zone *z, const struct lz_zone_report *rep)
+{
+	return rep->cond == LZ_COND_EMPTY || (rep->cond == LZ_COND_OPEN && z->need > rep->wp);
+}
+
 /* A data zone that holds, or may hold, something. */
 static int adopt_data(struct lz *lz, struct lz_load *l, u32 zone)
 {
@@ -189,8 +195,7 @@ static int adopt_data(struct lz *lz, struct lz_load *l, u32 zone)
 		lz_keep_bad(z);
 		return 0;
 	}
-	if (rep->cond == LZ_COND_EMPTY ||
-	    (rep->cond == LZ_COND_OPEN && z->need > rep->wp)) {
+	if (lacks_data(z, rep)) {
 		lz_say(lz, 'e',
 		       "zone %u: %d blocks in use, but its write pointer is %u, not past %u: was it reset by someone else?",
 		       zone, atomic_read(&z->valid), rep->wp, z->need);
@@ -259,9 +264,16 @@ static void adopt_meta(struct lz *lz, struct lz_load *l, u32 zone, u32 node_zone
 	lz_load_finish(lz, l, zone);
 }
 
+static bool holds_data(struct lz_zone *z)
+{
+	return (z->state == LZ_ZS_OPEN || z->state == LZ_ZS_FULL || z->state == LZ_ZS_BAD) &&
+		atomic_read(&z->valid) > 0;
+}
+
 /*
  * Sectors smaller than a block may be written in part when power goes. What is
- * in such a zone is in it, and nothing more can be.
+ * in such a zone is in it, and nothing more can be. One that was reset behind our back, and
+ * written to since, is left for adopt_data(): finished it would be zeros where data was.
  */
 static void close_torn(struct lz *lz, struct lz_load *l)
 {
@@ -271,6 +283,7 @@ static void close_torn(struct lz *lz, struct lz_load *l)
 		struct lz_zone_report *rep = &l->rep[i];
 
 		if (!rep->torn || rep->cond != LZ_COND_OPEN ||
+		    (holds_data(&lz->zone[i]) && lacks_data(&lz->zone[i], rep)) ||
 		    lz_planted(LZ_PLANT_TORN_NOT_FINISHED))
 			continue;
 		lz_load_finish(lz, l, i);

@@ -492,6 +492,7 @@ void ram_report(const struct ram *r, struct lz_zone_report *z)
 
 	for (i = 0; i < r->g.nr_zones; i++) {
 		z[i].wp = r->zone[i].wp;
+		z[i].torn = r->zone[i].torn;
 		z[i].cond = r->zone[i].cond;
 	}
 }

@@ -16,6 +16,7 @@
  * @wp: write pointer (blocks)
  * @durable: blocks that survive a power cut
  * @cond: enum lz_zone_cond
+ * @torn: the drive says that its write pointer is within a block
  * @fail: commands of these kinds (bits of enum lz_op) fail
  * @fail_after: the first so many do not
  * @fail_times: so many of them, 0: all
@@ -25,6 +26,7 @@ struct ram_zone {
 	u32 wp;
 	u32 durable;
 	u8 cond;
+	bool torn;
 	u8 fail;
 	u32 fail_after;
 	u32 fail_times;

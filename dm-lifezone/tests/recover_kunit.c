@@ -219,6 +219,11 @@ static void recover_summary_gone(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ram_load(r, 0), -EUCLEAN);
 	KUNIT_EXPECT_TRUE_MSG(test, strstr(r->said, "was it reset by someone else"), "(%s)",
 			      r->said);
+	/* Also where the last that was written is torn: the zone is not finished over it. */
+	r->zone[zone].torn = true;
+	KUNIT_EXPECT_EQ(test, ram_load(r, 0), -EUCLEAN);
+	KUNIT_EXPECT_EQ(test, r->zone[zone].cond, LZ_COND_OPEN);
+	r->zone[zone].torn = false;
 	r->zone[zone].wp = 21;
 	ram_again(r);
 
