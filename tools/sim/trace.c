@@ -295,7 +295,8 @@ static bool blkparse_line(struct trace *t)
 	/* Only a flush has no blocks. */
 	if (n > 7 && *word[7] == '[')
 		return *word[6] == 'F' ||
-			wrong(t, "%.40s without sectors: not a flush, which begins with F", word[6]);
+			wrong(t, "%.40s without sectors: not a flush, which begins with F",
+			      word[6]);
 	if (n < 10 || strcmp(word[8], "+"))
 		return wrong(t, "%.40s %.40s: must be followed by + and sectors", word[6],
 			     n > 7 ? word[7] : "");
