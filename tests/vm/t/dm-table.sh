@@ -100,7 +100,7 @@ assert {k: d for k, (_, d) in rows.items()} == dict(zip(now[::2], now[1::2])), (
 for i in 0, 1:
     words = []
     for k, (v, default) in rows.items():
-        v = re.findall(r"\w+", v.replace(" to ", " ").replace("and more", "5"))
+        v = re.findall(r"\w+", v.replace(" to ", " "))
         v = [w for w in v if w != default]
         words += [k, v[i % len(v)] if default != "0" else str(int(v[0]) + 1 + i)]
     print(len(words), *words)
