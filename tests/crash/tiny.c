@@ -321,6 +321,8 @@ int tiny_load(bool ro)
 	int err;
 
 	lz_options_default(&o);
+	/* So that what is emptied is reset within few operations. */
+	o.reset = LZ_RESET_LAZY;
 	/* What has no hint goes to one zone: the states were named with that. */
 	o.policy = LZ_POLICY_WLA;
 	tiny_said[0] = 0;
