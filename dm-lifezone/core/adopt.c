@@ -264,7 +264,7 @@ static void adopt_meta(struct lz *lz, struct lz_load *l, u32 zone, u32 node_zone
 	lz_load_finish(lz, l, zone);
 }
 
-static bool holds_data(struct lz_zone *z)
+static bool holds_data(const struct lz_zone *z)
 {
 	return (z->state == LZ_ZS_OPEN || z->state == LZ_ZS_FULL || z->state == LZ_ZS_BAD) &&
 		atomic_read(&z->valid) > 0;
