@@ -89,7 +89,7 @@ bench: deps
 
 placement seeds:
 	@$(VM)/deps gcc make libc6-dev pkg-config libdevmapper-dev libblkid-dev uuid-dev libjson-c-dev
-	@$(if $(PLOT),$(VM)/deps gnuplot-nox)
+	@$(if $(PLOT),$(VM)/deps gnuplot-nox && mkdir -p '$(PLOT)')
 	@$(MAKE) -s -C tools O=$(O)/host
 	@$(if $(PLOT),PLOT='$(PLOT)') tests/$@/run $(O)/host/lifezone
 

@@ -2,7 +2,7 @@
 #
 # Runs of the simulator, many at a time.  SEEDS=N is how often each is done, JOBS=N how many are
 # under way.  PLOT=DIR: pictures of them, too.
-import concurrent.futures, json, os, pathlib, subprocess
+import concurrent.futures, json, os, pathlib, subprocess, sys
 
 ROWS = []	# of all that ran
 
@@ -18,18 +18,21 @@ def sim(lifezone, *args):
     if said.returncode:
         return None
     row = json.loads(said.stdout)[0]
-    # What tells runs of one policy apart.
-    opts = [a.removeprefix("--opt=") for a in args if a.startswith("--opt=")]
-    ROWS.append({**row, "policy": " ".join([row["policy"], *opts])})
+    ROWS.append({**row, "policy": named(row["policy"], args)})
     return row
 
-def plot(name, want=lambda row: True):
-    """Pictures of those that are wanted, in the order of loads, policies and seeds."""
+def named(policy, args):
+    """What tells runs of one policy apart."""
+    return " ".join([policy, *(a.removeprefix("--opt=") for a in args if a.startswith("--opt="))])
+
+def plot(name, rows):
+    """Pictures of these, in the order of loads, policies and seeds."""
     folder = os.environ.get("PLOT")
     if folder:
-        rows = sorted(filter(want, ROWS), key=lambda r: (r["load"], r["policy"], r["seed"]))
-        subprocess.run([pathlib.Path(__file__).with_name("plot"), folder, name], check=True,
-                       input=json.dumps(rows), text=True)
+        rows = sorted(rows, key=lambda r: (r["load"], r["policy"], r["seed"]))
+        if subprocess.run([pathlib.Path(__file__).with_name("plot"), folder, name], check=False,
+                          input=json.dumps(rows), text=True).returncode:
+            sys.exit(1)	# it has said why
 
 def seeds():
     return range(1, int(os.environ.get("SEEDS") or 1) + 1)
