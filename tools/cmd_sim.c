@@ -82,9 +82,9 @@ static const struct device devices[] = {
 
 static const struct argp_option sim_options[] = {
 	{ "load", 'l', "LOAD", 0, "what is written; may be given several times (zipf:0.99)", 0 },
-	{ "policy", 'p', "NAME", 0, "who places it; may be given several times (all)", 0 },
+	{ "policy", 'p', "NAME", 0, "who places it; may be given several times (each there is)", 0 },
 	{ "opt", 'o', "KEY=VALUE", 0,
-	  "of the module's policies: reset, finish, gc_isolation or victim, as of start; victim, or victim=linear, also of split, dac, sepbit and oracle",
+	  "of the module's policies, caza and perfect: reset, finish, gc_isolation or victim, as of start; victim, or victim=linear, also of split, dac, sepbit and oracle",
 	  0 },
 	{ "list", OPT_LIST, NULL, 0, "list loads, policies and devices", 0 },
 	{ "device", OPT_DEVICE, "NAME", 0,
@@ -145,6 +145,17 @@ static const struct sim_policy *policy_named(const struct argp_state *state, con
 		if (!strcmp(sim_policies[i]->name, name))
 			return sim_policies[i];
 	usage_error(state, "--policy %s: no such policy (--list names them)", name);
+}
+
+/* One more is allowed than for a device. */
+static void parse_victim(const struct argp_state *state, const char *rule, struct lz_options *o)
+{
+	char why[256];
+
+	if (!strcmp(rule, "linear"))
+		o->victim = SIM_VICTIM_LINEAR;
+	else if (lz_option_set(o, "victim", rule, false, why, sizeof(why)))
+		usage_error(state, "%s linear", why);
 }
 
 static void device_set(struct sim_args *a, const struct device *d)
@@ -245,8 +256,8 @@ static error_t parse_sim(int key, char *arg, struct argp_state *state)
 		if (!known)
 			usage_error(state,
 				    "--opt %s: not reset, finish, gc_isolation or victim", arg);
-		if (!strcmp(arg, "victim=linear"))
-			a->setup.o.victim = SIM_VICTIM_LINEAR;
+		if (!strncmp(arg, "victim=", 7) && arg[7])
+			parse_victim(state, arg + 7, &a->setup.o);
 		else
 			parse_option(state, arg, &a->setup.o);
 		return 0;
@@ -626,7 +637,7 @@ int cmd_sim(int argc, char **argv)
 	for (p = 0; a.setup.exclusive && p < a.policies; p++) {
 		if (a.policy[p]->exclusive)
 			continue;
-		complain("sim", "--exclusive: %s does not keep files apart", a.policy[p]->name);
+		complain("sim", "--exclusive, or --device a: %s does not keep files apart", a.policy[p]->name);
 		return EXIT_USAGE_;
 	}
 	/* Not after hours of others; the first is told by its run. */

@@ -335,7 +335,9 @@ static bool img_open(struct drive *d, unsigned int flags, const struct drive_ima
 	d->g.max_append = IMG_MAX_APPEND;
 	if (!ret) {
 		if (!img || !img->zone_size) {
-			complain(d->path, "not a zoned device (an image file needs --zone-size)");
+			complain(d->path, img ?
+				 "not a zoned device (an image file needs --zone-size)" :
+				 "not a zoned device, nor an image whose zones are kept beside it");
 			return false;
 		}
 		if (!told_geometry(d, img, st.st_size))

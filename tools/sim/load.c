@@ -388,7 +388,7 @@ static struct lsm *lsm_named(const char *text, u32 blocks, u64 seed, const char 
 		[LSM_BLOCKS] = ":blocks",
 	}, *const allowed[] = {
 		"lsm:2 to lsm:100, :10 to :90 per cent in use, :least, :delay=0 on or :silent, :none, :files or :blocks",
-		"fill:2 to fill:100, :1 on, :drawn, :merges, :slow=1 to 16, :stop=4 to 1000, :value=1 to 100000, ...",
+		"fill:2 to fill:100, :1 to as many as --blocks, :drawn, :merges, :slow=1 to 16, :stop=4 to 1000, :value=1 to 100000, ...",
 	};
 	bool fill = *text == 'f';
 	struct lsm_setup setup = {
@@ -442,7 +442,7 @@ struct load *load_new(const char *text, u32 blocks, u64 seed, const char **why)
 {
 	struct load *l = calloc(1, sizeof(*l));
 	double x = 0.99, period = blocks;
-	bool zipf = false;
+	bool zipf = false, ycsb = !strcmp(text, "ycsb");
 	u32 i;
 
 	*why = NULL;
@@ -451,7 +451,7 @@ struct load *load_new(const char *text, u32 blocks, u64 seed, const char **why)
 	l->n = blocks;
 	l->period = blocks;
 	rnd_seed(&l->r, seed);
-	if (!strcmp(text, "ycsb"))
+	if (ycsb)
 		text = YCSB;
 	if (blocks < 1000) {
 		*why = "a load needs 1000 blocks";
@@ -473,6 +473,8 @@ struct load *load_new(const char *text, u32 blocks, u64 seed, const char **why)
 		l->kind = LSM;
 		l->lsm = lsm_named(text, blocks, seed, why);
 		l->ends = *text == 'f';
+		if (*why && ycsb)
+			*why = "needs --blocks of 327606 or more";
 	} else if (!strncmp(text, "trace:", 6)) {
 		l->kind = TRACE;
 		l->trace = trace_new(text + 6, blocks, why);
