@@ -931,9 +931,9 @@ int lz_life_init(struct lz_life *l, u64 blocks)
 	stride = div_u64(rows * 618, 1000) + 1;
 	while (gcd(stride, rows) != 1)
 		stride++;
-	l->stride = stride % rows * ROW;
+	l->stride = modulo(stride, rows) * ROW;
 	/* The last row is the (rows - 1) / stride-th, modulo rows. */
-	before = modulo(rows - inverse(stride % rows, rows), rows);
+	before = modulo(rows - inverse(modulo(stride, rows), rows), rows);
 	l->short_end = before * ROW + blocks - (rows - 1) * ROW;
 	return 0;
 }

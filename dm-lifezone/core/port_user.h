@@ -64,14 +64,28 @@ typedef int64_t s64;
 #define clamp_t(t, v, lo, hi)	min_t(t, max_t(t, v, lo), hi)
 #define clamp(v, lo, hi)	min(max(v, lo), hi)
 #define DIV_ROUND_UP(a, b)	(((a) + (b) - 1) / (b))
-#define DIV_ROUND_UP_ULL(a, b)	DIV_ROUND_UP((u64)(a), (b))
-#define div_u64(a, b)		((u64)(a) / (b))
-#define div_s64(a, b)		((s64)(a) / (s32)(b))
-#define div64_u64(a, b)		((u64)(a) / (b))
+#define DIV_ROUND_UP_ULL(a, b)	div_u64((u64)(a) + (b) - 1, b)
 #define ilog2(x)		(63 - __builtin_clzll((u64)(x)))
 #define round_down(x, y)	((x) & ~((__typeof__(x))(y) - 1))
 #define round_up(x, y)		round_down((x) + (y) - 1, y)
 #define is_power_of_2(x)	((x) && !((x) & ((x) - 1)))
+
+/* A 32-bit kernel cannot divide 64 bits but by these. */
+static inline u64 div_u64(u64 a, u32 b)
+{
+	return a / b;
+}
+
+static inline s64 div_s64(s64 a, s32 b)
+{
+	return a / b;
+}
+
+static inline u64 div64_u64(u64 a, u64 b)
+{
+	return a / b;
+}
+
 static inline u64 roundup_pow_of_two(u64 x)
 {
 	return x <= 1 ? 1 : 1ull << (64 - __builtin_clzll(x - 1));
