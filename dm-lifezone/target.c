@@ -420,6 +420,11 @@ static int lz_survey_drive(struct lz_target *lt)
 		ti->error = "A whole drive is needed, not a partition";
 		return -EINVAL;
 	}
+	/* Block layer and drive may let writes pass all the same. */
+	if (!lt->read_only && bdev_read_only(bdev)) {
+		ti->error = "Drive is set read-only";
+		return -EROFS;
+	}
 	zone_sectors = bdev_zone_sectors(bdev);
 	if (!is_power_of_2(zone_sectors) || zone_sectors < LZ_BLOCK_SECTORS ||
 	    zone_sectors >> (LZ_BLOCK_SHIFT - SECTOR_SHIFT) > LZ_ZONE_BLOCKS_MAX) {

@@ -165,4 +165,11 @@ must dmsetup suspend t0
 must dmsetup resume t0
 must lz_remove t0
 equal "$(blkzone report "$DEV" | md5sum)" "$before" "zones after a read-only table"
+# Nor does one that is not of a drive that is.
+must blockdev --setro "$DEV"
+refused 'Drive is set read-only' dmsetup create t0 --table "0 $n lifezone $DEV"
+must dmsetup create t0 --readonly --table "0 $n lifezone $DEV"
+must lz_remove t0
+must blockdev --setrw "$DEV"
+equal "$(blkzone report "$DEV" | md5sum)" "$before" "zones of a drive set read-only"
 lz_check "$DEV"
