@@ -212,10 +212,17 @@ int lz_write_begin(struct lz *lz, u8 class, u64 lba, u32 want, struct lz_write *
 	as = lz_infer_class(lz, class, lba, want);
 	err = write_try(lz, as, want, w);
 	if (unlikely(err == -EAGAIN)) {
+		/* Nobody is to conclude from that it is starved that there is no room, but from this. */
+		atomic_inc(&lz->trying);
 		lz_starve(lz);
 		err = write_try(lz, as, want, w);
 		if (err == -EAGAIN && READ_ONCE(lz->spent))
 			err = -ENOSPC;
+		/* After what was reserved; pairs with the one in is_quiet(). */
+		smp_mb__before_atomic();
+		atomic_dec(&lz->trying);
+		if (err == -EAGAIN)
+			lz_kick(lz);
 	}
 	if (unlikely(err))
 		return err;
@@ -509,9 +516,12 @@ static bool log_stuck(const struct lz *lz)
  */
 static bool is_quiet(struct lz *lz)
 {
-	bool quiet = !lz_writes_pending(lz);
+	bool quiet = !atomic_read(&lz->trying);
 	unsigned long flags;
 
+	/* Who found room before that is seen to write. */
+	smp_mb();
+	quiet &= !lz_writes_pending(lz);
 	spin_lock_irqsave(&lz->list_lock, flags);
 	quiet &= list_empty(&lz->emptied) && list_empty(&lz->ready) &&
 		list_empty(&lz->waiting) && list_empty(&lz->done_list);

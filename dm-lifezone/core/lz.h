@@ -758,6 +758,7 @@ struct lz {
 	bool kicked;			/* since the last round began */
 	bool was_starved;		/* before the last round, and not fed since */
 	bool spent;			/* and there is no hope for them */
+	atomic_t trying;		/* writers who look for room once more */
 	atomic_t credit;		/* blocks users may write while GC is behind */
 	bool pacing;
 	bool idle_wanted;		/* GC looks again when writes have ended */

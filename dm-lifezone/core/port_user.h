@@ -48,6 +48,7 @@ typedef int64_t s64;
 #define WRITE_ONCE(x, v)	(*(volatile __typeof__(x) *)&(x) = (v))
 #define data_race(expr)		(expr)	/* nobody watches here */
 #define smp_mb()		__asm__ __volatile__("" : : : "memory")
+#define smp_mb__before_atomic()	smp_mb()
 #define smp_mb__after_atomic()	smp_mb()
 #define smp_load_acquire(p)	READ_ONCE(*(p))
 #define smp_store_release(p, v)	WRITE_ONCE(*(p), v)

@@ -544,10 +544,13 @@ static bool slot_map(struct lz *lz, struct lz_gc_slot *s)
 		atomic_inc(&z->valid);
 		ret = lz_map_remap(lz, lba, s->old[s->done + s->next], addr);
 		if (ret == -EAGAIN) {
-			atomic_dec(&z->valid);
 			lz_leaf_get(lz, div_u64(lba, LZ_NODE_ENTRIES), &err);
-			if (err)
+			if (err) {
+				lz_valid_sub(lz, addr, false);
 				continue;
+			}
+			/* It is counted again, and listed if need be, once the leaf is there. */
+			atomic_dec(&z->valid);
 			for (i = s->next + 1; i < s->w.nblocks; i++)
 				if (!want_leaf(lz, s->lba[s->done + i]))
 					break;
@@ -816,7 +819,7 @@ void lz_gc_step(struct lz *lz)
 	}
 	if (gc->state == LZ_GC_CKPT && gc->ckpt_done)
 		gc->state = LZ_GC_SCAN;
-	if (gc->state == LZ_GC_SCAN && scan_leaf(lz)) {
+	if (gc->state == LZ_GC_SCAN && (!gc->early || go_ahead(lz)) && scan_leaf(lz)) {
 		gc->state = LZ_GC_ENTRIES;
 		lz->progress = true;
 	}

@@ -983,6 +983,55 @@ static void relocate_none_worth_it(struct kunit *test)
 			(u64)n / (r->g.zone_cap / LZ_SETTLE_PART) + 1);
 }
 
+/* A zone without a whole summary is looked for in the map, ahead of time when nobody writes. */
+static void relocate_scan_ahead(struct kunit *test)
+{
+	struct ram *r = ram_sized(test, 1000, 8, 128, 120);
+	struct lz_write w;
+	struct lz *lz;
+	u32 i, leaves;
+	u64 before;
+
+	KUNIT_ASSERT_EQ(test, ram_format(r), 0);
+	ram_again(r);
+	lz = r->lz;
+	leaves = lz->map.n[0];
+	for (i = 0; i < leaves; i++)
+		KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_LONG, i * LZ_NODE_ENTRIES, 1), 0);
+	for (i = 0; i < 6 * r->g.zone_cap; i++)
+		KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_LONG, 1 + i % 200, 1), 0);
+	KUNIT_ASSERT_EQ(test, ram_checkpoint(r), 0);
+	for (i = 2; i < r->g.nr_zones; i++)
+		lz->zone[i].flags |= lz->zone[i].state == LZ_ZS_FULL ? LZ_ZF_SCAN : 0;
+	lz->max_cached = 2 * LZ_MERGE_WINDOW;
+	ram_forget_leaves(r);
+	while (lz_free_for(lz, true) > lz->si.gc_zones + LZ_GC_START + 2)
+		lz_zone_take_free(lz, false)->state = LZ_ZS_ROOT;
+	r->slow = ram_reads_meta;
+	lz_kick(lz);
+	ram_pump(r);
+	ram_elapse(r, 2000);
+	KUNIT_ASSERT_TRUE(test, lz->gc.early);
+	KUNIT_ASSERT_EQ(test, lz->gc.state, LZ_GC_SCAN);
+
+	/* Those that were asked for come, and no more. */
+	KUNIT_ASSERT_EQ(test, lz_write_begin(lz, LZ_CLASS_LONG, 1, 1, &w), 0);
+	before = lz_stat(lz, LZ_ST_LEAF_READS);
+	for (i = 0; i < leaves && r->nr_held; i++) {
+		ram_release(r, 0);
+		ram_elapse(r, 20);
+	}
+	KUNIT_EXPECT_EQ(test, lz_stat(lz, LZ_ST_LEAF_READS), before);
+	KUNIT_EXPECT_EQ(test, lz->gc.state, LZ_GC_SCAN);
+	/* It goes on when the write has ended. */
+	lz_write_fail(lz, &w, -EIO);
+	ram_elapse(r, 20);
+	KUNIT_EXPECT_GT(test, lz_stat(lz, LZ_ST_LEAF_READS), before);
+	r->slow = NULL;
+	while (r->nr_held)
+		ram_release(r, 0);
+}
+
 static struct kunit_case relocate_cases[] = {
 	KUNIT_CASE_SLOW(relocate_least_budget),
 	KUNIT_CASE_SLOW(relocate_wla),
@@ -1008,6 +1057,7 @@ static struct kunit_case relocate_cases[] = {
 	KUNIT_CASE(relocate_append_error),
 	KUNIT_CASE(relocate_lost_leaf),
 	KUNIT_CASE_SLOW(relocate_ahead),
+	KUNIT_CASE(relocate_scan_ahead),
 	KUNIT_CASE(relocate_reset_rather),
 	KUNIT_CASE(relocate_reset_late),
 	KUNIT_CASE(relocate_reset_filled),

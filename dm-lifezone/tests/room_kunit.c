@@ -568,9 +568,69 @@ static void room_log_large(struct kunit *test)
 	KUNIT_EXPECT_LT(test, own * 3, least * 2);
 }
 
+static bool closed_now, nested;
+
+/* The machine, between what others do. */
+static void machine_now(struct ram *r)
+{
+	nested = true;
+	ram_pump(r);
+	nested = false;
+}
+
+/* A writer found no room, as its zone was about to be closed: that it is before he says so. */
+static u64 now_closes(void *ctx)
+{
+	if (!closed_now && !nested) {
+		machine_now(ctx);
+		closed_now = true;
+	}
+	return ram_ops.now(ctx);
+}
+
+/* And before he looks again the machine finds nothing that moves. */
+static void kick_runs(void *ctx)
+{
+	ram_ops.kick(ctx);
+	if (closed_now && !nested)
+		machine_now(ctx);
+}
+
+/* Somebody is starved, and has not looked again: that is no lack of room, even with zones lost. */
+static void room_second_look(struct kunit *test)
+{
+	struct ram *r = ram_new(test, 60, 4);
+	struct lz_ops ops = ram_ops;
+	struct lz_write w;
+	struct lz *lz;
+	u64 addr;
+
+	r->o.finish = LZ_FINISH_MISMATCH;
+	r->o.policy = LZ_POLICY_SLA;
+	KUNIT_ASSERT_EQ(test, ram_format(r), 0);
+	ram_again(r);
+	lz = r->lz;
+	lz_zone_take_free(lz, false)->state = LZ_ZS_BAD;
+	KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_SHORT, 0, 1), 0);
+	KUNIT_ASSERT_EQ(test, ram_checkpoint(r), 0);
+	ops.now = now_closes;
+	ops.kick = kick_runs;
+	lz->ops = &ops;
+	closed_now = false;
+	KUNIT_EXPECT_EQ(test, lz_write_begin(lz, LZ_CLASS_EXTREME, 1, 1, &w), 0);
+	KUNIT_EXPECT_TRUE(test, closed_now);
+	lz->ops = &ram_ops;
+	KUNIT_EXPECT_FALSE(test, lz->spent);
+	addr = lz_zone_addr(lz, w.zone, r->zone[w.zone].wp++);
+	KUNIT_ASSERT_EQ(test, lz_write_end(lz, &w, addr, 1), 0);
+	/* There is room, it only has to be waited for. */
+	KUNIT_EXPECT_EQ(test, lz_write_begin(lz, LZ_CLASS_SHORT, 2, 1, &w), -EAGAIN);
+}
+
 static struct kunit_case room_cases[] = {
 	KUNIT_CASE(room_waits_for_reader),
 	KUNIT_CASE(room_waits_not_for_gc),
+	KUNIT_CASE(room_second_look),
 	KUNIT_CASE(room_tight),
 	KUNIT_CASE(room_tight_discards),
 	KUNIT_CASE(room_not_hastened),
