@@ -82,7 +82,7 @@ static const struct device devices[] = {
 
 static const struct argp_option sim_options[] = {
 	{ "load", 'l', "LOAD", 0, "what is written; may be given several times (zipf:0.99)", 0 },
-	{ "policy", 'p', "NAME", 0, "who places it; may be given several times (each there is)", 0 },
+	{ "policy", 'p', "NAME", 0, "who places it; may be given several times (each of them)", 0 },
 	{ "opt", 'o', "KEY=VALUE", 0,
 	  "of the module's policies, caza and perfect: reset, finish, gc_isolation or victim, as of start; victim, or victim=linear, also of split, dac, sepbit and oracle",
 	  0 },
@@ -637,7 +637,8 @@ int cmd_sim(int argc, char **argv)
 	for (p = 0; a.setup.exclusive && p < a.policies; p++) {
 		if (a.policy[p]->exclusive)
 			continue;
-		complain("sim", "--exclusive, or --device a: %s does not keep files apart", a.policy[p]->name);
+		complain("sim", "--exclusive, or --device a: %s does not keep files apart",
+			 a.policy[p]->name);
 		return EXIT_USAGE_;
 	}
 	/* Not after hours of others; the first is told by its run. */
