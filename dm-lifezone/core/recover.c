@@ -217,8 +217,13 @@ static int load(struct lz *lz, struct lz_load *l, u32 flags)
 	if (err)
 		return err;
 	/* A drive of larger capacity than was formatted reports what we do not use. */
-	for (i = 0; i < lz->g.nr_zones; i++)
-		l->rep[i].wp = min(l->rep[i].wp, lz->g.zone_cap);
+	for (i = 0; i < lz->g.nr_zones; i++) {
+		struct lz_zone_report *z = &l->rep[i];
+
+		z->wp = min(z->wp, lz->g.zone_cap);
+		if (z->cond == LZ_COND_OPEN && !z->torn && z->wp == lz->g.zone_cap)
+			z->cond = LZ_COND_FULL;
+	}
 	l->named = lz_zalloc_array(lz->g.zone_cap, 1);
 	l->buf = lz_alloc_blocks(2);
 	if (!l->named || !l->buf)

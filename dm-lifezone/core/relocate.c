@@ -819,6 +819,11 @@ void lz_gc_step(struct lz *lz)
 	}
 	if (gc->state == LZ_GC_CKPT && gc->ckpt_done)
 		gc->state = LZ_GC_SCAN;
+	/* Users may have freed it all meanwhile, and its reset wait for us: nothing is to be found. */
+	if (gc->state == LZ_GC_SCAN && lz->zone[gc->victim].draining) {
+		gc->state = LZ_GC_DRAIN;
+		lz->progress = true;
+	}
 	if (gc->state == LZ_GC_SCAN && (!gc->early || go_ahead(lz)) && scan_leaf(lz)) {
 		gc->state = LZ_GC_ENTRIES;
 		lz->progress = true;
@@ -826,7 +831,7 @@ void lz_gc_step(struct lz *lz)
 	idle = slots_step(lz);
 	if (gc->state == LZ_GC_ENTRIES && gc->pos == gc->n) {
 		lz->progress = true;
-		if (READ_ONCE(lz->stopping)) {
+		if (READ_ONCE(lz->stopping) || lz->zone[gc->victim].draining) {
 			gc->state = LZ_GC_DRAIN;
 		} else if (gc->scan) {
 			gc->state = gc->leaf < lz->map.n[0] ? LZ_GC_SCAN : LZ_GC_DRAIN;

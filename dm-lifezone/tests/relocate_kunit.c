@@ -983,24 +983,32 @@ static void relocate_none_worth_it(struct kunit *test)
 			(u64)n / (r->g.zone_cap / LZ_SETTLE_PART) + 1);
 }
 
-/* A zone without a whole summary is looked for in the map, ahead of time when nobody writes. */
-static void relocate_scan_ahead(struct kunit *test)
+/*
+ * A device with more leaves than are in RAM, which GC has begun to search, ahead of time, for a
+ * victim without a whole summary; reads are held. @owner: of each block of the first leaf, its
+ * zone. The victim has no others.
+ */
+static struct ram *searched(struct kunit *test, u32 *owner)
 {
 	struct ram *r = ram_sized(test, 1000, 8, 128, 120);
-	struct lz_write w;
 	struct lz *lz;
-	u32 i, leaves;
-	u64 before;
+	u32 i;
 
 	KUNIT_ASSERT_EQ(test, ram_format(r), 0);
 	ram_again(r);
 	lz = r->lz;
-	leaves = lz->map.n[0];
-	for (i = 0; i < leaves; i++)
+	for (i = 0; i < lz->map.n[0]; i++)
 		KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_LONG, i * LZ_NODE_ENTRIES, 1), 0);
 	for (i = 0; i < 6 * r->g.zone_cap; i++)
 		KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_LONG, 1 + i % 200, 1), 0);
 	KUNIT_ASSERT_EQ(test, ram_checkpoint(r), 0);
+	for (i = 0; i < LZ_NODE_ENTRIES; i++) {
+		u64 addr = lz_map_get(lz, i);
+
+		owner[i] = addr < LZ_NOWHERE ? lz_addr_zone(lz, addr) : LZ_NONE;
+	}
+	for (i = 1; i < lz->map.n[0]; i++)
+		lz->zone[lz_addr_zone(lz, lz_map_get(lz, i * LZ_NODE_ENTRIES))].gc_ckpt = ~0ull;
 	for (i = 2; i < r->g.nr_zones; i++)
 		lz->zone[i].flags |= lz->zone[i].state == LZ_ZS_FULL ? LZ_ZF_SCAN : 0;
 	lz->max_cached = 2 * LZ_MERGE_WINDOW;
@@ -1013,20 +1021,68 @@ static void relocate_scan_ahead(struct kunit *test)
 	ram_elapse(r, 2000);
 	KUNIT_ASSERT_TRUE(test, lz->gc.early);
 	KUNIT_ASSERT_EQ(test, lz->gc.state, LZ_GC_SCAN);
+	return r;
+}
 
-	/* Those that were asked for come, and no more. */
-	KUNIT_ASSERT_EQ(test, lz_write_begin(lz, LZ_CLASS_LONG, 1, 1, &w), 0);
-	before = lz_stat(lz, LZ_ST_LEAF_READS);
-	for (i = 0; i < leaves && r->nr_held; i++) {
+/* The reads that are held end, one by one. */
+static void end_reads(struct ram *r)
+{
+	u32 i;
+
+	for (i = 0; i < r->lz->map.n[0] && r->nr_held; i++) {
 		ram_release(r, 0);
 		ram_elapse(r, 20);
 	}
+}
+
+/* That is done while nobody writes. */
+static void relocate_scan_ahead(struct kunit *test)
+{
+	static u32 owner[LZ_NODE_ENTRIES];
+	struct ram *r = searched(test, owner);
+	struct lz *lz = r->lz;
+	struct lz_write w;
+	u64 before;
+
+	KUNIT_ASSERT_EQ(test, lz_write_begin(lz, LZ_CLASS_LONG, 1, 1, &w), 0);
+	/* Those that were asked for come, and no more. */
+	before = lz_stat(lz, LZ_ST_LEAF_READS);
+	end_reads(r);
 	KUNIT_EXPECT_EQ(test, lz_stat(lz, LZ_ST_LEAF_READS), before);
 	KUNIT_EXPECT_EQ(test, lz->gc.state, LZ_GC_SCAN);
 	/* It goes on when the write has ended. */
 	lz_write_fail(lz, &w, -EIO);
 	ram_elapse(r, 20);
 	KUNIT_EXPECT_GT(test, lz_stat(lz, LZ_ST_LEAF_READS), before);
+	r->slow = NULL;
+	while (r->nr_held)
+		ram_release(r, 0);
+}
+
+/* And ends when users have freed all of the victim, which is reset. */
+static void relocate_scan_freed(struct kunit *test)
+{
+	static u32 owner[LZ_NODE_ENTRIES];
+	struct ram *r = searched(test, owner);
+	u32 victim = r->lz->gc.victim, i;
+	struct lz *lz = r->lz;
+	struct lz_write w;
+	u64 before;
+
+	KUNIT_ASSERT_EQ(test, lz_write_begin(lz, LZ_CLASS_LONG, 300, 1, &w), 0);
+	/* The first leaf, with what is in the victim. */
+	ram_release(r, 0);
+	ram_elapse(r, 20);
+	for (i = 0; i < LZ_NODE_ENTRIES; i++)
+		if (owner[i] == victim)
+			KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_LONG, i, 1), 0);
+	KUNIT_ASSERT_EQ(test, atomic_read(&lz->zone[victim].valid), 0);
+	before = lz_stat(lz, LZ_ST_LEAF_READS);
+	KUNIT_ASSERT_EQ(test, ram_flush(r), 0);
+	ram_elapse(r, 2000);
+	KUNIT_EXPECT_EQ(test, lz->zone[victim].state, LZ_ZS_FREE);
+	KUNIT_EXPECT_EQ(test, lz_stat(lz, LZ_ST_LEAF_READS), before);
+	lz_write_fail(lz, &w, -EIO);
 	r->slow = NULL;
 	while (r->nr_held)
 		ram_release(r, 0);
@@ -1058,6 +1114,7 @@ static struct kunit_case relocate_cases[] = {
 	KUNIT_CASE(relocate_lost_leaf),
 	KUNIT_CASE_SLOW(relocate_ahead),
 	KUNIT_CASE(relocate_scan_ahead),
+	KUNIT_CASE(relocate_scan_freed),
 	KUNIT_CASE(relocate_reset_rather),
 	KUNIT_CASE(relocate_reset_late),
 	KUNIT_CASE(relocate_reset_filled),

@@ -88,6 +88,57 @@ static void super_root_unread(struct kunit *test)
 	ram_verify(r);
 }
 
+/* What a drive reports whose zones hold more than we use: those that are full for us are not. */
+static void larger_zones(struct ram *r)
+{
+	u32 i;
+
+	r->g.max_open = 0;
+	for (i = 0; i < r->g.nr_zones; i++)
+		if (r->zone[i].cond == LZ_COND_FULL)
+			r->zone[i].cond = LZ_COND_OPEN;
+}
+
+/* Where one of them has roots it is full all the same: there is a newer one. */
+static void super_root_unread_larger(struct kunit *test)
+{
+	struct ram *r = test->priv;
+	u32 newest = stop_past_root_zone(test) ^ 1;
+
+	larger_zones(r);
+	r->said[0] = 0;
+	r->zone[newest].fail = 1 << LZ_OP_READ;
+	KUNIT_EXPECT_EQ(test, ram_load(r, 0), -EIO);
+	KUNIT_EXPECT_TRUE_MSG(test, strstr(r->said, "may hold a newer"), "(%s)", r->said);
+}
+
+/* Nor do they take the place of zones that are open. */
+static void super_open_larger(struct kunit *test)
+{
+	u32 open = 0, i;
+	struct ram *r;
+
+	ram_free(test->priv);
+	r = ram_new(test, 60, 0);
+	KUNIT_ASSERT_EQ(test, ram_format(r), 0);
+	ram_again(r);
+	KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_LONG, 0, r->si.logical_blocks - 300), 0);
+	for (i = LZ_CLASS_NONE; i < LZ_CLASS_EXTREME; i++)
+		KUNIT_ASSERT_EQ(test, ram_write(r, i, 10 * i, 3), 0);
+	KUNIT_ASSERT_EQ(test, ram_flush(r), 0);
+	for (i = 2; i < r->g.nr_zones; i++)
+		open += r->lz->zone[i].state == LZ_ZS_OPEN;
+	KUNIT_ASSERT_GT(test, open, 2u);
+	ram_cut(r);
+	larger_zones(r);
+	ram_again(r);
+	for (i = 2; i < r->g.nr_zones; i++)
+		open -= r->lz->zone[i].state == LZ_ZS_OPEN;
+	KUNIT_EXPECT_EQ(test, open, 0u);
+	KUNIT_EXPECT_EQ(test, lz_stat(r->lz, LZ_ST_FINISHES_LOAD), 0ull);
+	ram_verify(r);
+}
+
 /* Of a root zone that is read-only the write pointer says nothing. */
 static void super_root_read_only(struct kunit *test)
 {
@@ -334,6 +385,8 @@ static struct kunit_case super_cases[] = {
 	KUNIT_CASE(super_root_rolls),
 	KUNIT_CASE(super_one_root_zone),
 	KUNIT_CASE(super_root_unread),
+	KUNIT_CASE(super_root_unread_larger),
+	KUNIT_CASE(super_open_larger),
 	KUNIT_CASE(super_root_read_only),
 	KUNIT_CASE(super_probe_refused),
 	KUNIT_CASE(super_said_once),
