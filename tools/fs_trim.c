@@ -86,7 +86,9 @@ static int trim_pieces(const struct fs_mount *m, unsigned int share,
 	int err;
 
 	for (at = 0; at < bytes; at += PIECE) {
-		pause_ms(*rest);
+		/* A signal may have come in the midst of the piece before. */
+		if (!*stop)
+			pause_ms(*rest);
 		if (*stop)
 			break;
 		/* Btrfs counts in addresses of its own, which go beyond the device. */

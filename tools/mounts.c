@@ -127,6 +127,7 @@ static bool parse_line(char *line, struct fs_mount *m)
 	unescape(word[4], m->point, sizeof(m->point));
 	snprintf(m->type, sizeof(m->type), "%s", type);
 	m->readonly = has_option(super, "ro");
+	m->closed = has_option(word[5], "ro");
 	m->discard = has_option(super, "discard");
 	return true;
 }
@@ -182,6 +183,14 @@ static bool is_reached(const struct fs_mount *m)
 	return fs_mount_id(AT_FDCWD, m->point) == m->id;
 }
 
+/* Can the file system be asked to discard there? A mount may be of a single file. */
+static bool is_usable(const struct fs_mount *m)
+{
+	struct stat st;
+
+	return !m->closed && !stat(m->point, &st) && S_ISDIR(st.st_mode) && is_reached(m);
+}
+
 int fs_mounts(dev_t on, struct fs_mount **list)
 {
 	FILE *f = open_mountinfo();
@@ -200,7 +209,7 @@ int fs_mounts(dev_t on, struct fs_mount **list)
 		for (i = 0; i < n && (*list)[i].dev != m.dev; i++)
 			;
 		if (i < n) {
-			if (!is_reached(&(*list)[i]))
+			if (!is_usable(&(*list)[i]) && (is_usable(&m) || !is_reached(&(*list)[i])))
 				(*list)[i] = m;
 			continue;
 		}

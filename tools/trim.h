@@ -17,6 +17,7 @@
  * @point: where it is mounted
  * @type: its name
  * @readonly: nothing can be freed in it
+ * @closed: nothing can be written by way of this mount
  * @discard: mounted with the option discard
  */
 struct fs_mount {
@@ -25,6 +26,7 @@ struct fs_mount {
 	char point[PATH_MAX];
 	char type[32];
 	bool readonly;
+	bool closed;
 	bool discard;
 };
 
@@ -38,7 +40,7 @@ void pause_ms(u64 ms);
 
 /*
  * fs_mounts - file systems mounted on block device @on, or on devices on top of it;
- * each once, however often it is mounted
+ * each once, however often it is mounted: where it can be freed best
  * @list: receives them, to be freed
  *
  * Return: how many, or -1: it has said why.

@@ -53,6 +53,11 @@ must mount -t tmpfs none "$MNT"
 must lifezone trim lz0 --json >"$W/out"
 equal "$(jq -r '.[0].directory' "$W/out")" "$W/elsewhere" directory
 must umount "$MNT"
+# So it is where only reading is allowed by this way.
+must mount -o remount,bind,ro "$MNT"
+must lifezone trim lz0 --json >"$W/out"
+equal "$(jq -r '.[0].directory' "$W/out")" "$W/elsewhere" directory
+must mount -o remount,bind,rw "$MNT"
 must umount "$W/elsewhere"
 # pieces N: blocks that were freed one by one, so that it takes a while
 pieces() {
