@@ -15,6 +15,7 @@
 #include <blkid/blkid.h>
 #include <fcntl.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 #include <uuid/uuid.h>
@@ -145,6 +146,25 @@ static bool is_written(const struct drive *d)
 	return n;
 }
 
+/*
+ * Another descriptor of it, without direct I/O, which is for larger pieces than signatures are. Its
+ * name may be a link that leads to another drive by now. -1, and errno.
+ */
+static int open_again(const struct drive *d, int flags)
+{
+	int fd = open(d->path, flags | O_CLOEXEC);
+	struct stat was, is;
+
+	if (fd < 0)
+		return -1;
+	if (!fstat(d->fd, &was) && !fstat(fd, &is) && was.st_rdev == is.st_rdev &&
+	    (S_ISBLK(is.st_mode) || (was.st_dev == is.st_dev && was.st_ino == is.st_ino)))
+		return fd;
+	close(fd);
+	errno = ESTALE;
+	return -1;
+}
+
 /* Whether something is on the drive; if so says what. @ret: what lz_probe() makes of it, and @si */
 static bool holds_data(const struct drive *d, int ret, const struct lz_super_info *si)
 {
@@ -166,8 +186,7 @@ static bool holds_data(const struct drive *d, int ret, const struct lz_super_inf
 			 ret == -EINVAL ? "of a drive with other zones" : "of another version");
 		return true;
 	}
-	/* Its own descriptor: libblkid's buffers are not aligned for direct I/O. */
-	fd = open(d->path, O_RDONLY | O_CLOEXEC);
+	fd = open_again(d, O_RDONLY);
 	if (fd < 0) {
 		complain(d->path, "%s", strerror(errno));
 		return true;
@@ -354,8 +373,7 @@ static bool reset_all(struct format_args *a, struct drive *d)
 static bool wipe_conventional(const struct drive *d)
 {
 	blkid_probe pr = blkid_new_probe();
-	/* Signatures are smaller than what direct I/O can write. */
-	int fd = open(d->path, O_RDWR | O_CLOEXEC), ret = -1;
+	int fd = open_again(d, O_RDWR), ret = -1;
 	const char *at;
 
 	if (!pr || fd < 0 || blkid_probe_set_device(pr, fd, 0, 0))
