@@ -879,7 +879,34 @@ static void sim_late_discards(struct kunit *test)
 	load_free(l);
 }
 
+/* A WAL has an end, as other files do, at which it is not closed. */
+static void sim_wal_ends(struct kunit *test)
+{
+	enum { N = 200000 };
+	u32 wal = 0, wals = 0, i;
+	struct sim_req req;
+	const char *why;
+	struct load *l = load_new("lsm:4:60", N, 1, &why);
+
+	KUNIT_ASSERT_NOT_NULL(test, l);
+	for (i = 0; i < 4 * N; i++) {
+		KUNIT_ASSERT_TRUE(test, load_next(l, &req));
+		if (req.discard || !req.open)
+			continue;
+		KUNIT_EXPECT_EQ(test, req.class, LZ_CLASS_SHORT);
+		wal++;
+		if (!req.last)
+			continue;
+		KUNIT_EXPECT_EQ(test, wal, 1024u);
+		wal = 0;
+		wals++;
+	}
+	KUNIT_EXPECT_GT(test, wals, 10u);
+	load_free(l);
+}
+
 static struct kunit_case sim_cases[] = {
+	KUNIT_CASE(sim_wal_ends),
 	KUNIT_CASE(sim_late_discards),
 	KUNIT_CASE(sim_load_soon),
 	KUNIT_CASE(sim_default_cost),

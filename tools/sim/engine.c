@@ -323,8 +323,10 @@ static bool clean(struct sim *s)
 
 static bool clean_due(const struct sim *s)
 {
+	/* Who chooses victims himself takes them however full: only when it has to be. */
 	if (s->setup.gc_slope)
-		return s->nr_free < SIM_RESERVE || room(s) < s->setup.gc_start;
+		return s->nr_free < SIM_RESERVE ||
+			(!s->p->victim && room(s) < s->setup.gc_start);
 	return s->nr_free < s->setup.gc_start;
 }
 
@@ -405,7 +407,7 @@ static void user_write(struct sim *s, u32 lba)
 	else if (s->setup.reserve)
 		clean_enough(s);
 	/* The zone is there for others. */
-	if (s->req.last && s->setup.exclusive)
+	if (s->req.last && !s->req.open && s->setup.exclusive)
 		s->open[stream] = SIM_NOWHERE;
 	s->clock++;
 	s->n.user++;

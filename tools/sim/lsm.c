@@ -633,12 +633,13 @@ bool lsm_next(struct lsm *t, struct sim_req *req)
 		.lba = f->lba[f->at++],
 		.class = t->hints == LSM_BLOCKS ? shuffled(t, f->class) : f->class,
 		.writer = t->turn,
+		.last = f->at == f->n,
 	};
 	/* A WAL is closed when it is deleted, and another is written by then. */
 	if (j == &t->job[WAL]) {
 		req->writer += t->wals % 2;
+		req->open = true;
 	} else {
-		req->last = f->at == f->n;
 		req->file = f->number;
 		req->keys = (struct sim_keys){ j->level, f->from, f->to };
 		req->inputs = j->inputs;

@@ -46,6 +46,7 @@ struct sim_keys {
  * @discard: it is not a write
  * @writer: of the file that is written, of which each writes one at a time; from 0 on
  * @last: it is the last block of it
+ * @open: which is not closed then
  * @file: a number no other file has, or 0: nothing is known of it
  * @keys: and what is in it
  * @inputs: files that die when all that is written with it is there; valid until the next request
@@ -60,6 +61,7 @@ struct sim_req {
 	bool discard;
 	u8 writer;
 	bool last;
+	bool open;
 	u32 file;
 	struct sim_keys keys;
 	const u32 *inputs;
