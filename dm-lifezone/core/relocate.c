@@ -819,7 +819,7 @@ void lz_gc_step(struct lz *lz)
 	}
 	if (gc->state == LZ_GC_CKPT && gc->ckpt_done)
 		gc->state = LZ_GC_SCAN;
-	/* Users may have freed it all meanwhile, and its reset wait for us: nothing is to be found. */
+	/* Users may have freed it all meanwhile: nothing is to be found, and its reset waits. */
 	if (gc->state == LZ_GC_SCAN && lz->zone[gc->victim].draining) {
 		gc->state = LZ_GC_DRAIN;
 		lz->progress = true;

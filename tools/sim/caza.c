@@ -242,7 +242,7 @@ static u32 caza_user(struct sim *s, u32 lba, u32 old)
 
 const struct sim_policy sim_caza = {
 	.name = "caza",
-	.doc = "files of a store with those they are merged with, else as zenfs; with reset=lazy or eager",
+	.doc = "files with those they are merged with, else as zenfs; for reset=lazy or eager",
 	.exclusive = true,
 	.init = caza_init, .exit = caza_exit, .user = caza_user, .move = sim_module_move,
 	.choose = caza_choose, .empty = sim_reset_due, .wrote = caza_wrote, .dead = caza_dead,
