@@ -212,7 +212,7 @@ int lz_write_begin(struct lz *lz, u8 class, u64 lba, u32 want, struct lz_write *
 	as = lz_infer_class(lz, class, lba, want);
 	err = write_try(lz, as, want, w);
 	if (unlikely(err == -EAGAIN)) {
-		/* Somebody starved is no lack of room before he has looked again: see is_quiet(). */
+		/* Somebody starved is no lack of room until he has looked again: is_quiet(). */
 		atomic_inc(&lz->trying);
 		lz_starve(lz);
 		err = write_try(lz, as, want, w);
