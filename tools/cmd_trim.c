@@ -169,8 +169,8 @@ static void put_known(struct json_object *o, const char *key, bool known, u64 v)
 /* Others are to get on, too, before it is asked again. */
 static void have_rest(const struct trim_args *a, u64 ms)
 {
-	if (a->watch && !stop)
-		pause_ms(ms);
+	if (a->watch)
+		pause_ms(ms, &stop);
 }
 
 /* Each request would cost a sync, for nothing. */

@@ -31,11 +31,12 @@
 #define F2FS_GIVE_UP_MS	10000		/* without one of them issued */
 #define POLL_MS		20
 
-void pause_ms(u64 ms)
+void pause_ms(u64 ms, const volatile sig_atomic_t *stop)
 {
 	struct timespec t = { .tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000 };
 
-	nanosleep(&t, NULL);
+	if (!*stop)
+		nanosleep(&t, NULL);
 }
 
 /* How long to rest after @ms of work. */
@@ -86,9 +87,7 @@ static int trim_pieces(const struct fs_mount *m, unsigned int share,
 	int err;
 
 	for (at = 0; at < bytes; at += PIECE) {
-		/* A signal may have come in the midst of the piece before. */
-		if (!*stop)
-			pause_ms(*rest);
+		pause_ms(*rest, stop);
 		if (*stop)
 			break;
 		/* Btrfs counts in addresses of its own, which go beyond the device. */
@@ -167,7 +166,7 @@ static bool f2fs_wait(const char *dir, u64 rest, const volatile sig_atomic_t *st
 		else
 			deadline = now_ms() + F2FS_GIVE_UP_MS;
 		was = issued;
-		pause_ms(POLL_MS + rest);
+		pause_ms(POLL_MS + rest, stop);
 		if (!f2fs_get(dir, "pending_discard", &pending) ||
 		    !f2fs_get(dir, "stat/issued_discard", &issued))
 			return true;
@@ -188,7 +187,7 @@ static int f2fs_lock(const struct fs_mount *m, const volatile sig_atomic_t *stop
 			close(fd);
 			return -1;
 		}
-		pause_ms(POLL_MS);
+		pause_ms(POLL_MS, stop);
 	}
 	return fd;
 }

@@ -35,8 +35,8 @@ static inline u64 now_ms(void)
 	return now_ns() / 1000000;
 }
 
-/* Waits so long, or until a signal comes. */
-void pause_ms(u64 ms);
+/* Waits so long, or until a signal comes; not at all if one has come that has set @stop. */
+void pause_ms(u64 ms, const volatile sig_atomic_t *stop);
 
 /*
  * fs_mounts - file systems mounted on block device @on, or on devices on top of it;

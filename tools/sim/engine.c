@@ -323,11 +323,10 @@ static bool clean(struct sim *s)
 
 static bool clean_due(const struct sim *s)
 {
+	if (s->nr_free < sim_kept_free(&s->setup))
+		return true;
 	/* Who chooses victims himself takes them however full: only when it has to be. */
-	if (s->setup.gc_slope)
-		return s->nr_free < SIM_RESERVE ||
-			(!s->p->victim && room(s) < s->setup.gc_start);
-	return s->nr_free < s->setup.gc_start;
+	return s->setup.gc_slope && !s->p->victim && room(s) < s->setup.gc_start;
 }
 
 /* As the module's does while users write nothing. */
@@ -544,7 +543,7 @@ int sim_init(struct sim *s, const struct sim_policy *p, const struct sim_setup *
 	     const char *load, u64 writes, const char **why)
 {
 	u64 all = (u64)setup->zones * setup->cap;
-	u64 reserve = setup->gc_slope ? SIM_RESERVE : setup->gc_start;
+	u64 reserve = sim_kept_free(setup);
 	int err = -ENOMEM;
 	u32 i;
 

@@ -31,7 +31,8 @@
 #define GUEST_PERIOD	0.125	/* of which one comes each time so many are written */
 #define GUEST_STAY	0.05	/* and has all of the writes for so much of that time */
 
-#define YCSB		"fill:10:327606:value=1000"	/* ten fields of 100 bytes */
+#define YCSB_PUTS	"327606"	/* blocks: 21.47 GB */
+#define YCSB		"fill:10:" YCSB_PUTS ":value=1000"	/* ten fields of 100 bytes */
 
 #define AHEAD		16u	/* writes that are drawn before they are asked for */
 #define SOON		8u	/* and so many before the caller learns of them */
@@ -474,7 +475,7 @@ struct load *load_new(const char *text, u32 blocks, u64 seed, const char **why)
 		l->lsm = lsm_named(text, blocks, seed, why);
 		l->ends = *text == 'f';
 		if (*why && ycsb)
-			*why = "needs --blocks of 327606 or more";
+			*why = "needs --blocks of " YCSB_PUTS " or more";
 	} else if (!strncmp(text, "trace:", 6)) {
 		l->kind = TRACE;
 		l->trace = trace_new(text + 6, blocks, why);

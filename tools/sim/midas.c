@@ -100,7 +100,6 @@ struct midas {
 static int midas_init(struct sim *s)
 {
 	struct midas *m = calloc(1, sizeof(*m));
-	u32 kept = s->setup.gc_slope ? SIM_RESERVE : s->setup.gc_start;
 
 	s->priv = m;
 	if (!m)
@@ -118,7 +117,7 @@ static int midas_init(struct sim *s)
 	m->u.hot_zones = 0;
 	m->zone = SIM_NOWHERE;
 	return m->at && m->mark ?
-		uid_init(&m->u, s->setup.zones - kept, s->setup.cap,
+		uid_init(&m->u, s->setup.zones - sim_kept_free(&s->setup), s->setup.cap,
 			 (u64)EPOCH * s->setup.blocks) : -ENOMEM;
 }
 

@@ -333,6 +333,12 @@ struct sim_setup {
 	u64 rate;
 };
 
+/* Below so many free zones GC runs, whatever there is to clean. */
+static inline u32 sim_kept_free(const struct sim_setup *a)
+{
+	return a->gc_slope ? SIM_RESERVE : a->gc_start;
+}
+
 /**
  * struct sim - a run
  * @p: the policy
