@@ -144,7 +144,7 @@ static int lz_infer_init(struct lz *lz)
 	if (READ_ONCE(lz->life))
 		return 0;
 	l = lz_zalloc_array(1, sizeof(*l));
-	if (!l || lz_life_init(l, lz->si.logical_blocks)) {
+	if (!l || lz_life_init(l, lz->si.logical_blocks, lz->g.zone_cap)) {
 		lz_free(l);
 		return -ENOMEM;
 	}

@@ -40,9 +40,10 @@
  * Where files are merged, as in a store of levels, those of a level that was just written are read
  * next in some order, and what a merge wrote last may be what the next one reads first. That it has
  * ended is seen by what it has read being discarded. So of what is written as EXTREME until some
- * of that is discarded, a run, the first and the last block are looked at again a sixteenth of the
- * device later. Where the last one is gone in a third of all cases or more, and three times as
- * often as the first one, placement goes by that.
+ * of that is discarded, a run, the first block and one near the end are looked at again a sixteenth
+ * of the device later. Where the latter is gone in a third of all cases or more, and three times as
+ * often as the first one, placement goes by that. Near the end is a quarter of a zone before it, or
+ * some more: if less is gone the hole in a zone is not worth the space that it takes to avoid it.
  *
  * The estimate is that of survival analysis: events over exposure, in discrete cells
  * (D. R. Cox, Regression models and life-tables, 1972, for the principle). Counts that
@@ -344,9 +345,20 @@ static void note_gone(struct lz_life *l, u64 lba)
 /* @n blocks from @lba on are written as EXTREME. */
 static void run_on(struct lz_life *l, u64 lba, u32 n)
 {
-	if (READ_ONCE(l->first) == LZ_LIFE_NO_BLOCK)
+	u32 since = READ_ONCE(l->since) + n;
+
+	if (READ_ONCE(l->first) == LZ_LIFE_NO_BLOCK) {
 		WRITE_ONCE(l->first, lba);
-	WRITE_ONCE(l->last, lba + n - 1);
+		WRITE_ONCE(l->near[0], lba);
+		WRITE_ONCE(l->near[1], lba);
+		since = n;
+	}
+	if (since >= l->tail) {
+		WRITE_ONCE(l->near[1], READ_ONCE(l->near[0]));
+		WRITE_ONCE(l->near[0], lba + n - 1);
+		since = 0;
+	}
+	WRITE_ONCE(l->since, since);
 }
 
 /* @lba is discarded. Return: does that end a run? */
@@ -359,7 +371,7 @@ static bool run_end(struct lz_life *l, u64 lba)
 		return false;
 	WRITE_ONCE(l->first, LZ_LIFE_NO_BLOCK);
 	WRITE_ONCE(l->ended[0], first);
-	WRITE_ONCE(l->ended[1], READ_ONCE(l->last));
+	WRITE_ONCE(l->ended[1], READ_ONCE(l->near[1]));
 	return true;
 }
 
@@ -390,17 +402,17 @@ static void runs_judge(struct lz_life *l)
 		add(&l->runs, RUN);
 		for (i = 0; i < 2; i++) {
 			lz_life_fade(&l->gone[i]);
-			if (lz_life_gone(l, i ? r->last : r->first, r->marks[i]))
+			if (lz_life_gone(l, i ? r->near : r->first, r->marks[i]))
 				add(&l->gone[i], RUN);
 		}
 	}
 	r->first = READ_ONCE(l->ended[0]);
-	r->last = READ_ONCE(l->ended[1]);
+	r->near = READ_ONCE(l->ended[1]);
 	WRITE_ONCE(l->ended[0], LZ_LIFE_NO_BLOCK);
-	r->known = r->first < l->blocks && r->last < l->blocks && r->first != r->last;
+	r->known = r->first < l->blocks && r->near < l->blocks && r->first != r->near;
 	if (r->known) {
 		r->marks[0] = READ_ONCE(l->mark[r->first]);
-		r->marks[1] = READ_ONCE(l->mark[r->last]);
+		r->marks[1] = READ_ONCE(l->mark[r->near]);
 	}
 	often = 3 * l->gone[1] >= l->runs + RUN_PRIOR;
 	WRITE_ONCE(l->alone, often && l->gone[1] >= 3 * l->gone[0]);
@@ -909,10 +921,11 @@ static u64 inverse(u64 a, u64 m)
  * lz_life_init - nothing is known of any block
  * @l: all blocks
  * @blocks: how many, at least 1
+ * @zone_cap: capacity of a zone (blocks)
  *
  * Return: 0 or -ENOMEM.
  */
-int lz_life_init(struct lz_life *l, u64 blocks)
+int lz_life_init(struct lz_life *l, u64 blocks, u32 zone_cap)
 {
 	u64 rows = DIV_ROUND_UP(blocks, (u64)ROW), stride, before;
 
@@ -920,6 +933,7 @@ int lz_life_init(struct lz_life *l, u64 blocks)
 	l->blocks = blocks;
 	/* Until it is known better. */
 	l->trusted = true;
+	l->tail = zone_cap / 4;
 	l->first = LZ_LIFE_NO_BLOCK;
 	l->ended[0] = LZ_LIFE_NO_BLOCK;
 	l->mark = lz_zalloc_blocks(DIV_ROUND_UP(blocks * sizeof(*l->mark), LZ_BLOCK_SIZE));

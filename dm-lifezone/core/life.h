@@ -21,13 +21,13 @@
 /**
  * struct lz_life_run - the ends of what was written as EXTREME until some of that was discarded
  * @first: block written first
- * @last: and last
+ * @near: and one near the end
  * @marks: of both, when rates were measured next
  * @known: there was such a run
  */
 struct lz_life_run {
 	u64 first;
-	u64 last;
+	u64 near;
 	u16 marks[2];
 	bool known;
 };
@@ -56,14 +56,16 @@ struct lz_life_run {
  * @later: and a shorter one
  * @trusted: rates differ by hint, or may do
  * @apart: and a quarter of what is written, or more, has one and lives once
+ * @tail: near the end of a run is so far before it, or up to twice that (blocks)
  * @first: block written first as EXTREME since one such was discarded, or LZ_LIFE_NO_BLOCK
- * @last: and last
+ * @near: of those since then, the last that was @tail blocks behind the one before, and that one
+ * @since: blocks since the first of these
  * @ended: the same of the run before that, until it is in @run
  * @run: the last run that ended before each of the latest times that rates were measured
  * @turn: place of the next, modulo LZ_LIFE_RUNS
  * @runs: runs that were looked at again, old ones fading
- * @gone: of these, those whose first block was gone, and those whose last one was
- * @alone: what is written last goes first
+ * @gone: of these, those whose first block was gone, and those of which one near the end was
+ * @alone: what is written last goes first, a quarter of a zone or more
  * @order: whether what has no hint goes in the order in which it was written
  * @groups: how many there are
  * @finest: and how many there would be if rates told more than order
@@ -87,8 +89,10 @@ struct lz_life {
 	u64 later;
 	bool trusted;
 	bool apart;
+	u32 tail;
 	u64 first;
-	u64 last;
+	u64 near[2];
+	u32 since;
 	u64 ended[2];
 	struct lz_life_run run[LZ_LIFE_RUNS];
 	u32 turn;
@@ -134,7 +138,7 @@ struct lz_life_mean {
 	u32 n;
 };
 
-int lz_life_init(struct lz_life *l, u64 blocks);
+int lz_life_init(struct lz_life *l, u64 blocks, u32 zone_cap);
 void lz_life_exit(struct lz_life *l);
 int lz_life_ask(const struct lz_life *l, u64 lba, u32 n, u8 class);
 u64 lz_life_swept(const struct lz_life *l, u64 clock);

@@ -4,17 +4,23 @@
 #include "ram.h"
 
 #define BLOCKS	10000u
+#define CAP	160u	/* of a zone */
 #define HOT	(BLOCKS / 20)
 #define OCTAVE	256	/* of rates */
 #define COUNT	16u	/* what one block adds to a count */
 
-static struct lz_life *life(struct kunit *test)
+static struct lz_life *life_of(struct kunit *test, u32 zone_cap)
 {
 	struct lz_life *l = kunit_kzalloc(test, sizeof(*l), GFP_KERNEL);
 
-	KUNIT_ASSERT_EQ(test, lz_life_init(l, BLOCKS), 0);
+	KUNIT_ASSERT_EQ(test, lz_life_init(l, BLOCKS, zone_cap), 0);
 	test->priv = l;
 	return l;
+}
+
+static struct lz_life *life(struct kunit *test)
+{
+	return life_of(test, CAP);
 }
 
 static void life_exit(struct kunit *test)
@@ -681,7 +687,7 @@ static void life_last_first(struct kunit *test)
 	merges(l, 80, true, BLOCKS / 2);
 	KUNIT_EXPECT_FALSE(test, l->alone);
 	merges(l, 80, true, 20 * BLOCKS);
-	/* Of all runs the last block may be gone, and no more. */
+	/* Of all runs what was last may be gone, and no more. */
 	KUNIT_EXPECT_LE(test, l->gone[1], l->runs);
 	KUNIT_EXPECT_GT(test, 2 * l->gone[1], l->runs);
 	KUNIT_EXPECT_TRUE(test, l->alone);
@@ -693,26 +699,41 @@ static void life_last_first(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, l->alone);
 }
 
+/* That goes for less than a quarter of a zone: none is left alone for it. */
+static void life_last_first_little(struct kunit *test)
+{
+	struct lz_life *l = life_of(test, 480);
+
+	merges(l, 80, true, 20 * BLOCKS);
+	KUNIT_EXPECT_GT(test, l->runs, 0ull);
+	KUNIT_EXPECT_LT(test, 10 * l->gone[1], l->runs);
+	KUNIT_EXPECT_FALSE(test, l->alone);
+}
+
 /* What ends a run: a discard of extreme data, where some was written since the last one. */
 static void life_runs(struct kunit *test)
 {
-	struct lz_life *l = life(test);
+	struct lz_life *l = life_of(test, 40);
 
 	lz_life_write(l, 0, 10, LZ_CLASS_LONG);
 	lz_life_write(l, 20, 10, LZ_CLASS_EXTREME);
-	lz_life_write(l, 40, 10, LZ_CLASS_EXTREME);
+	lz_life_write(l, 40, 5, LZ_CLASS_EXTREME);
+	lz_life_write(l, 45, 5, LZ_CLASS_EXTREME);
 	KUNIT_EXPECT_FALSE(test, lz_life_discard(l, 0, 10));
 	KUNIT_EXPECT_FALSE(test, lz_life_discard(l, 100, 10));
 	KUNIT_EXPECT_TRUE(test, lz_life_discard(l, 20, 10));
 	KUNIT_EXPECT_FALSE(test, lz_life_discard(l, 45, 1));
 	KUNIT_EXPECT_EQ(test, l->ended[0], 20ull);
-	KUNIT_EXPECT_EQ(test, l->ended[1], 49ull);
+	/* A quarter of a zone before the last one. */
+	KUNIT_EXPECT_EQ(test, l->ended[1], 29ull);
 	lz_life_write(l, 60, 10, LZ_CLASS_EXTREME);
+	lz_life_write(l, 70, 10, LZ_CLASS_EXTREME);
 	KUNIT_EXPECT_TRUE(test, lz_life_discard(l, 40, 5));
 	lz_life_measure(l);
 	KUNIT_EXPECT_TRUE(test, l->run[0].known);
-	/* One of a block has no first that is another than its last. */
+	/* What is shorter than that has no end that is another than its first. */
 	lz_life_write(l, 80, 1, LZ_CLASS_EXTREME);
+	lz_life_write(l, 81, 8, LZ_CLASS_EXTREME);
 	KUNIT_EXPECT_TRUE(test, lz_life_discard(l, 60, 5));
 	lz_life_measure(l);
 	KUNIT_EXPECT_FALSE(test, l->run[1].known);
@@ -752,7 +773,7 @@ static void life_few_blocks(struct kunit *test)
 	for (blocks = 1; blocks < 70; blocks++) {
 		u8 looked[70] = {};
 
-		KUNIT_ASSERT_EQ(test, lz_life_init(l, blocks), 0);
+		KUNIT_ASSERT_EQ(test, lz_life_init(l, blocks, CAP), 0);
 		for (i = 0; i < blocks; i++) {
 			u64 at = lz_life_swept(l, atomic64_read(&l->clock));
 
@@ -870,6 +891,7 @@ static struct kunit_case life_cases[] = {
 	KUNIT_CASE(life_never_written),
 	KUNIT_CASE(life_never_written_shuffled),
 	KUNIT_CASE(life_last_first),
+	KUNIT_CASE(life_last_first_little),
 	KUNIT_CASE(life_runs),
 	KUNIT_CASE(life_groups),
 	KUNIT_CASE(life_group_numbers),

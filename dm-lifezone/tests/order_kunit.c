@@ -15,7 +15,7 @@ static struct lz_life *life(struct kunit *test)
 {
 	struct lz_life *l = kunit_kzalloc(test, sizeof(*l), GFP_KERNEL);
 
-	KUNIT_ASSERT_EQ(test, lz_life_init(l, BLOCKS), 0);
+	KUNIT_ASSERT_EQ(test, lz_life_init(l, BLOCKS, BLOCKS / 64), 0);
 	lz_life_regroup(l, 64, 14);
 	KUNIT_ASSERT_EQ(test, l->groups, 8u);
 	test->priv = l;

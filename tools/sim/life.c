@@ -37,7 +37,7 @@ int sim_life_init(struct sim *s)
 		return 0;
 	a = calloc(1, sizeof(*a));
 	s->life = a;
-	if (!a || lz_life_init(&a->l, s->setup.blocks))
+	if (!a || lz_life_init(&a->l, s->setup.blocks, s->setup.cap))
 		return -ENOMEM;
 	lz_life_regroup(&a->l, 0, s->setup.max_open);
 	a->sum = calloc(s->setup.zones, sizeof(*a->sum));

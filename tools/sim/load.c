@@ -93,11 +93,12 @@ const char *const load_docs[] = {
 	"guests          files rewritten at random, a tenth MEDIUM with 60 % of the writes, others LONG;",
 	"                now and then others come for a while: SHORT, EXTREME, NONE in turn",
 	"switch          uniform, zipf:0.99 and moving in turns, one for each fill",
-	"lsm[:M[:LIVE[:least][:delay=N|:silent][:HINTS]]]  leveled store: multiplier (10),",
+	"lsm[:M[:LIVE[:least|:strict][:delay=N|:silent][:HINTS]]]  leveled store: multiplier (10),",
 	"                per cent in use (75); least: what overlaps least is merged next, as in",
-	"                RocksDB by default; delay=N: a file is discarded N blocks after its deletion",
-	"                (0), about as by F2FS, which waits for a rest; silent: never; none, files",
-	"                or blocks: its hints left out, or shuffled",
+	"                RocksDB by default; strict: each file in turn, and none is passed over, as",
+	"                in RocksDB with kRoundRobin; delay=N: a file is discarded N blocks after its",
+	"                deletion (0), about as by F2FS, which waits for a rest; silent: never; none,",
+	"                files or blocks: its hints left out, or shuffled",
 	"trace:FILE      of blkparse, a log of fio's, or CSV: time,op,offset,length[,hint]",
 	"fill[:M[:BLOCKS[:drawn][:merges=N][:slow=N][:stop=N][:value=N]...]]  such a store filled from",
 	"                nothing: BLOCKS put (half of them), no key twice; drawn: each key one of as many,",
@@ -388,7 +389,7 @@ static struct lsm *lsm_named(const char *text, u32 blocks, u64 seed, const char 
 		[LSM_HINTS] = "", [LSM_NONE] = ":none", [LSM_FILES] = ":files",
 		[LSM_BLOCKS] = ":blocks",
 	}, *const allowed[] = {
-		"lsm:2 to lsm:100, :10 to :90 per cent in use, :least, :delay=0 on or :silent, :none, :files or :blocks",
+		"lsm:2 to lsm:100, :10 to :90 per cent in use, :least or :strict, :delay=0 on or :silent, :none, :files or :blocks",
 		"fill:2 to fill:100, :1 to as many as --blocks, :drawn, :merges, :slow=1 to 16, :stop=4 to 1000, :value=1 to 100000, ...",
 	};
 	bool fill = *text == 'f';
@@ -419,7 +420,8 @@ static struct lsm *lsm_named(const char *text, u32 blocks, u64 seed, const char 
 			at = end;
 		}
 	}
-	setup.least = skip(&at, ":least");
+	setup.order = skip(&at, ":least") ? LSM_LEAST :
+		skip(&at, ":strict") ? LSM_STRICT : LSM_TURN;
 	setup.delay = skip(&at, ":silent") ? LSM_NEVER :
 		number_after(&at, ":delay=", 0, LSM_NEVER - 1, 0);
 	*why = allowed[fill];

@@ -8,9 +8,11 @@
  * in turn, to be merged with those below whose keys overlap. Up to four merges, a flush and
  * the WAL write at the same time, in turns of a few blocks. A file dies, and is discarded,
  * when the merge or the flush that read it has ended: lives are those of real files, and
- * depend on nothing but the keys. If asked for it is not each in turn but that which overlaps least
- * for its size, and what overlaps nothing is moved below as it is, with its hint (RocksDB's
- * default, kMinOverlappingRatio, and its trivial moves).
+ * depend on nothing but the keys. A file that another merge holds, or whose keys it does, is passed
+ * over. If asked for the level waits for it, so that files live alike but fewer merges are at work
+ * (RocksDB's kRoundRobin); or it is not each in turn but that which overlaps least for its size,
+ * and what overlaps nothing is moved below as it is, with its hint (RocksDB's default,
+ * kMinOverlappingRatio, and its trivial moves).
  *
  * Keys are numbers, one a block. A file has a range of them and how many it holds, evenly, and
  * a merge writes what is left of two evenly filled ranges without doubles. A store that is
@@ -123,7 +125,7 @@ struct job {
  * @puts_stop: and how large a level, as a part of its target
  * @delay: as in struct lsm_setup
  * @clock: blocks written
- * @least: what overlaps least is merged next
+ * @order: what is merged next
  * @fill: level that is filled for a beginning; 0: all are
  * @target: of each (blocks)
  * @size: and how much it holds
@@ -162,7 +164,7 @@ struct lsm {
 	double puts_stop;
 	u32 delay;
 	u64 clock;
-	bool least;
+	enum lsm_order order;
 	u32 fill;
 	double target[LEVELS];
 	u64 size[LEVELS];
@@ -437,12 +439,13 @@ static struct file *give_least(const struct lsm *t, u32 level)
 /* The next file of @level that may be merged, or NULL. */
 static struct file *give(struct lsm *t, u32 level)
 {
+	bool strict = t->order == LSM_STRICT;
 	struct file *f, *first = NULL;
 
-	if (t->least)
+	if (t->order == LSM_LEAST)
 		return give_least(t, level);
 	for (f = t->level[level]; f; f = f->next) {
-		if (!may_give(t, level, f))
+		if (!strict && !may_give(t, level, f))
 			continue;
 		if (!first)
 			first = f;
@@ -451,8 +454,9 @@ static struct file *give(struct lsm *t, u32 level)
 			break;
 		}
 	}
-	if (first)
-		t->cursor[level] = first->to;
+	if (!first || (strict && !may_give(t, level, first)))
+		return NULL;
+	t->cursor[level] = first->to;
 	return first;
 }
 
@@ -498,7 +502,7 @@ static bool merge_begin(struct lsm *t, struct job *j)
 		if (!best && l0_ready(t))
 			return merge(t, j, 0, NULL);
 		f = best ? give(t, best) : NULL;
-		if (f && t->least && !overlapped(t, best, f)) {
+		if (f && t->order == LSM_LEAST && !overlapped(t, best, f)) {
 			move(t, best, f);
 			continue;
 		}
@@ -711,7 +715,7 @@ struct lsm *lsm_new(const struct lsm_setup *setup, const char **why)
 	t->nr_free = setup->blocks;
 	t->hints = setup->hints;
 	t->delay = setup->delay;
-	t->least = setup->least;
+	t->order = setup->order;
 	if (!(setup->puts ? levels_filled(t, setup) : levels_updated(t, setup))) {
 		*why = "too few blocks for a store like this";
 		lsm_free(t);

@@ -19,6 +19,13 @@ enum lsm_hints {
 #define LSM_WRITERS	(LSM_MERGES + 3)	/* and the flush and two WALs */
 #define LSM_NEVER	(~0u)	/* what is gone is written over, and not discarded */
 
+/* Which file a level gives to be merged next. */
+enum lsm_order {
+	LSM_TURN,	/* each in turn, but for those that other merges hold */
+	LSM_STRICT,	/* each in turn, and a level whose next one is held waits */
+	LSM_LEAST,	/* what overlaps least; what overlaps nothing is moved */
+};
+
 struct lsm;
 
 /**
@@ -33,7 +40,7 @@ struct lsm;
  * @slow: of blocks written one by a merge for so many by the WAL or a flush, with @puts
  * @stop: files of level 0 at which puts wait, with @puts
  * @delay: blocks it writes between the death of a file and its discard, or LSM_NEVER
- * @least: what overlaps least is merged next, and what overlaps nothing moved; else each in turn
+ * @order: what is merged next
  * @hints: what becomes of its hints
  * @seed: of all that is drawn
  */
@@ -48,7 +55,7 @@ struct lsm_setup {
 	u32 slow;
 	u32 stop;
 	u32 delay;
-	bool least;
+	enum lsm_order order;
 	enum lsm_hints hints;
 	u64 seed;
 };
