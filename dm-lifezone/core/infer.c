@@ -105,6 +105,14 @@ void lz_infer_closed(struct lz_zone *z, const struct lz_open *o)
 		z->mean = lz_life_mean(&o->life);
 }
 
+/* lz_infer_enough - are @open zones all that there is space to spare for? */
+bool lz_infer_enough(struct lz *lz, u32 open)
+{
+	struct lz_life *l = marks_for_users(lz);
+
+	return l && open >= READ_ONCE(l->open);
+}
+
 /* lz_infer_alone - are zones left alone once a run of extreme data has ended? */
 bool lz_infer_alone(struct lz *lz)
 {

@@ -76,6 +76,8 @@
 #define GROUP_TOP	(8 * 256 + 128)
 #define GROUP_SPAN	(11 * 256)
 
+#define OPEN_LEAST	3u	/* zones, one of them for the other side, be it users or GC */
+
 #define RUN		64u	/* a run counts like so many blocks in @gone and @runs */
 #define RUN_PRIOR	(4 * RUN * COUNT_ONE)	/* beside four of which nothing was gone */
 
@@ -706,17 +708,19 @@ u32 lz_life_groups(u32 spare, u32 most, bool apart)
 }
 
 /**
- * lz_life_regroup - how many groups there are from now on
+ * lz_life_regroup - how many groups there are from now on, and open zones at most
  * @l: all blocks
- * @spare: as for lz_life_groups()
+ * @spare: as for lz_life_groups(); 0: not known yet
  * @most: the same
  *
- * Where rates tell less than order does, they are not worth the space that groups take.
+ * Where rates tell less than order does, they are not worth the space that groups take. Of open
+ * zones there are fewer than are to spare, or GC would have nothing of that.
  */
 void lz_life_regroup(struct lz_life *l, u32 spare, u32 most)
 {
 	WRITE_ONCE(l->finest, lz_life_groups(spare, most, l->apart));
 	WRITE_ONCE(l->groups, l->order.wins ? lz_life_groups(0, most, l->apart) : l->finest);
+	WRITE_ONCE(l->open, spare ? max(spare - 1, OPEN_LEAST) : most);
 }
 
 /**

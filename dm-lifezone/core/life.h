@@ -69,6 +69,7 @@ struct lz_life_run {
  * @order: whether what has no hint goes in the order in which it was written
  * @groups: how many there are
  * @finest: and how many there would be if rates told more than order
+ * @open: zones that may be open
  */
 struct lz_life {
 	u64 blocks;
@@ -102,6 +103,7 @@ struct lz_life {
 	struct lz_order order;
 	u32 groups;
 	u32 finest;
+	u32 open;
 };
 
 /**

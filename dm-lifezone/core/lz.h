@@ -840,6 +840,7 @@ void lz_infer_discarded(struct lz *lz, u64 lba, u64 n);
 void lz_infer_named(struct lz *lz, struct lz_open *o, u64 lba, u32 n);
 void lz_infer_emptied(struct lz_open *o);
 void lz_infer_closed(struct lz_zone *z, const struct lz_open *o);
+bool lz_infer_enough(struct lz *lz, u32 open);
 bool lz_infer_alone(struct lz *lz);
 int lz_infer_zone_rate(struct lz *lz, const struct lz_zone *z, u64 age);
 void lz_infer_step(struct lz *lz);

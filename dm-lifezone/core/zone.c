@@ -212,8 +212,8 @@ static struct lz_zone *open_new(struct lz *lz, u8 class, bool gc)
 	return z;
 }
 
-/* One slot is left for the other side, which may have none yet. */
-static bool budget_allows(struct lz *lz, bool gc)
+/* Zones open, and one that is left for the other side, if it has none yet. */
+static u32 open_for(const struct lz *lz, bool gc)
 {
 	u32 i, other = 0;
 
@@ -221,7 +221,7 @@ static bool budget_allows(struct lz *lz, bool gc)
 		if (lz->open[i].zone != LZ_NONE && lz->open[i].gc != gc)
 			other++;
 	}
-	return lz->nr_open + (other ? 0 : 1) < lz->data_slots;
+	return lz->nr_open + (other ? 0 : 1);
 }
 
 /*
@@ -308,7 +308,7 @@ static int place(struct lz *lz, u8 class, bool gc)
 	bool traced = lz_traced(lz, LZ_TR_PLACE_ZONE), slow = false, spent, held;
 	u64 ended = LZ_NEVER;
 	int err = 0;
-	u32 i, usable;
+	u32 i, usable, open;
 
 	spin_lock_irqsave(&lz->place_lock, flags);
 	if (lz->ended && lz_infer_alone(lz))
@@ -333,9 +333,10 @@ static int place(struct lz *lz, u8 class, bool gc)
 			goto out;
 		lz->cand_zone[in.n++] = lz->open[i].zone;
 	}
-	held = READ_ONCE(lz->nr_zrec) >= LZ_ZRECS / 2;
+	open = open_for(lz, gc);
+	held = READ_ONCE(lz->nr_zrec) >= LZ_ZRECS / 2 || lz_infer_enough(lz, open);
 	usable = lz_free_for(lz, gc);
-	spent = !budget_allows(lz, gc);
+	spent = open >= lz->data_slots;
 	/* Without a free zone to open, finishing one would gain nothing. */
 	in.budget_spent = spent && usable;
 	/* Where one takes long another would, too. */

@@ -368,6 +368,25 @@ static void infer_live(struct kunit *test)
 	ram_survive(r);
 }
 
+/* Where there is little space to spare lifetimes share zones, under policy=adaptive only. */
+static void infer_open(struct kunit *test)
+{
+	struct ram *r = device(test, LZ_POLICY_ADAPTIVE, 14);
+	u32 class, lba = 0;
+
+	r->lz->life->open = 4;
+	for (class = LZ_CLASS_SHORT; class <= LZ_CLASS_EXTREME; class++, lba += 10)
+		KUNIT_ASSERT_EQ(test, ram_write(r, class, lba, 10), 0);
+	/* One is left for GC. */
+	KUNIT_EXPECT_EQ(test, r->lz->nr_open, 3u);
+	KUNIT_EXPECT_EQ(test, lz_stat(r->lz, LZ_ST_FINISHES_MISMATCH), 0ull);
+	set_policy(r, LZ_POLICY_SLA);
+	for (class = LZ_CLASS_SHORT; class <= LZ_CLASS_EXTREME; class++, lba += 10)
+		KUNIT_ASSERT_EQ(test, ram_write(r, class, lba, 10), 0);
+	KUNIT_EXPECT_EQ(test, r->lz->nr_open, 4u);
+	sound(r);
+}
+
 /* Discarded blocks are not waited for: of those in use all are alike. */
 static void infer_discards(struct kunit *test)
 {
@@ -527,6 +546,7 @@ static struct kunit_case infer_cases[] = {
 	KUNIT_CASE(infer_adopted),
 	KUNIT_CASE(infer_read_only),
 	KUNIT_CASE(infer_live),
+	KUNIT_CASE(infer_open),
 	KUNIT_CASE(infer_alone),
 	KUNIT_CASE(infer_alone_emptied),
 	KUNIT_CASE(infer_discards),

@@ -279,6 +279,19 @@ static void life_group_numbers(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, lz_life_groups(~0u, ~0u, true), LZ_NR_GROUPS);
 }
 
+/* Fewer zones are open than are to spare, but one for users and one for GC, and one more. */
+static void life_open(struct kunit *test)
+{
+	struct lz_life *l = life(test);
+
+	lz_life_regroup(l, 0, 14);
+	KUNIT_EXPECT_EQ(test, l->open, 14u);
+	lz_life_regroup(l, 1, 14);
+	KUNIT_EXPECT_EQ(test, l->open, 3u);
+	lz_life_regroup(l, 6, 14);
+	KUNIT_EXPECT_EQ(test, l->open, 5u);
+}
+
 static void life_groups(struct kunit *test)
 {
 	u32 groups;
@@ -893,6 +906,7 @@ static struct kunit_case life_cases[] = {
 	KUNIT_CASE(life_last_first),
 	KUNIT_CASE(life_last_first_little),
 	KUNIT_CASE(life_runs),
+	KUNIT_CASE(life_open),
 	KUNIT_CASE(life_groups),
 	KUNIT_CASE(life_group_numbers),
 	KUNIT_CASE(life_victims),

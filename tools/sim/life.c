@@ -99,6 +99,12 @@ u8 sim_life_moved(struct sim *s, u32 lba, u8 class)
 	return LZ_CLASS_GROUP + lz_life_group(rate, a->l.groups);
 }
 
+/* Are @open zones all that there is space to spare for? */
+bool sim_life_enough(const struct sim *s, u32 open)
+{
+	return s->setup.o.policy == LZ_POLICY_ADAPTIVE && s->life && open >= s->life->l.open;
+}
+
 void sim_life_adopted(struct sim *s, u32 zone)
 {
 	struct sim_life *a = s->life;

@@ -38,20 +38,20 @@ bool sim_shared(const struct sim *s, u32 zone)
 	return true;
 }
 
-/* One is left for the other side, which may have none yet. */
-static bool budget_allows(const struct sim *s, bool gc)
+/* Zones open, and one that is left for the other side, if it has none yet. */
+static u32 open_for(const struct sim *s, bool gc)
 {
 	bool other = false;
 	u32 i;
 
 	for (i = 0; i < s->setup.zones; i++)
 		other |= sim_is_gc(s->z[i].stream) != gc && sim_shared(s, i);
-	return s->nr_open + !other < s->setup.max_open;
+	return s->nr_open + !other;
 }
 
 bool sim_may_open(const struct sim *s, bool gc)
 {
-	return sim_usable(s, gc) && budget_allows(s, gc);
+	return sim_usable(s, gc) && open_for(s, gc) < s->setup.max_open;
 }
 
 bool sim_left(const struct sim *s, u32 zone)
@@ -81,7 +81,7 @@ void sim_adopt(struct sim *s, u32 zone, u32 stream)
 void sim_place(const struct sim *s, u32 stream, u32 *zone, struct lz_place_out *out)
 {
 	struct lz_place_zone cand[SIM_OPEN_MAX];
-	u32 of[SIM_OPEN_MAX], i, usable;
+	u32 of[SIM_OPEN_MAX], i, usable, open;
 	bool gc = sim_is_gc(stream), spent;
 	u64 ended = s->alone && s->ended ? sim_clock(s) - s->ended : LZ_NEVER;
 	struct lz_cost cost = sim_lz_cost(s);
@@ -114,9 +114,10 @@ void sim_place(const struct sim *s, u32 stream, u32 *zone, struct lz_place_out *
 		};
 	}
 	usable = sim_usable(s, gc);
-	spent = !budget_allows(s, gc);
+	open = open_for(s, gc);
+	spent = open >= s->setup.max_open;
 	in.budget_spent = spent && usable;
-	in.can_open = !spent && usable && !s->held;
+	in.can_open = !spent && usable && !s->held && !sim_life_enough(s, open);
 	in.closing = s->closing;
 	if (s->slow)
 		in.finish = LZ_FINISH_NEVER;

@@ -502,6 +502,7 @@ void sim_life_exit(struct sim *s);
 u8 sim_life_user(struct sim *s, u32 lba);
 void sim_life_fetch(const struct sim *s, u32 lba);
 u8 sim_life_moved(struct sim *s, u32 lba, u8 class);
+bool sim_life_enough(const struct sim *s, u32 open);
 void sim_life_adopted(struct sim *s, u32 zone);
 void sim_life_wrote(struct sim *s, u32 lba, u32 addr);
 void sim_life_closed(struct sim *s, u32 zone);
