@@ -34,9 +34,9 @@ static struct lz_life *marks_for_users(struct lz *lz)
 	return READ_ONCE(lz->o.policy) == LZ_POLICY_ADAPTIVE ? marks(lz) : NULL;
 }
 
-static u8 group_of(const struct lz_life *l, int rate)
+static u8 group_of(struct lz_life *l, int rate)
 {
-	return LZ_CLASS_GROUP + lz_life_group(rate, READ_ONCE(l->groups));
+	return LZ_CLASS_GROUP + lz_life_joint(l, rate, 1);
 }
 
 /* lz_infer_class - the zone class of @n blocks from @lba on that users write as @class. */

@@ -707,19 +707,56 @@ u32 lz_life_groups(u32 spare, u32 most, bool apart)
 	return min(groups, min(most, LZ_NR_GROUPS));
 }
 
+/*
+ * A group keeps a zone half empty on the mean, so it is to be given what fills three quarters of
+ * one while as much is written as is to @spare: if less comes it shares with the next, and the last
+ * one with that before.
+ */
+static void join(struct lz_life *l, u32 groups, u32 spare)
+{
+	u64 least = 0, n = 0;
+	u32 i, joint = 0, last = 0;
+
+	for (i = 0; i < groups; i++)
+		least += 3 * READ_ONCE(l->comes[i]);
+	least = spare ? div64_u64(least, 4ull * spare) : 0;
+	for (i = 0; i < groups; i++) {
+		WRITE_ONCE(l->joint[i], joint);
+		n += READ_ONCE(l->comes[i]);
+		if (n < least)
+			continue;
+		joint++;
+		last = i;
+		n = 0;
+	}
+	for (i = last + 1; i < groups && joint; i++)
+		WRITE_ONCE(l->joint[i], joint - 1);
+}
+
 /**
  * lz_life_regroup - how many groups there are from now on, and open zones at most
  * @l: all blocks
  * @spare: as for lz_life_groups(); 0: not known yet
  * @most: the same
  *
- * Where rates tell less than order does, they are not worth the space that groups take. Of open
+ * Where rates tell less than order does, they are not worth the space that groups take, nor are
+ * groups to which little comes. Of open
  * zones there are fewer than are to spare, or GC would have nothing of that.
  */
 void lz_life_regroup(struct lz_life *l, u32 spare, u32 most)
 {
+	u32 i, groups;
+
 	WRITE_ONCE(l->finest, lz_life_groups(spare, most, l->apart));
-	WRITE_ONCE(l->groups, l->order.wins ? lz_life_groups(0, most, l->apart) : l->finest);
+	groups = l->order.wins ? lz_life_groups(0, most, l->apart) : l->finest;
+	for (i = 0; i < LZ_NR_GROUPS; i++) {
+		if (groups == l->groups)
+			lz_life_fade(&l->comes[i]);
+		else
+			WRITE_ONCE(l->comes[i], 0);
+	}
+	join(l, groups, spare);
+	WRITE_ONCE(l->groups, groups);
 	WRITE_ONCE(l->open, spare ? max(spare - 1, OPEN_LEAST) : most);
 }
 
@@ -738,6 +775,22 @@ u32 lz_life_group(int rate, u32 groups)
 }
 
 /**
+ * lz_life_joint - where blocks are to lie that are grouped
+ * @l: all blocks
+ * @rate: of the blocks, as of lz_life_rate()
+ * @n: how many
+ *
+ * Return: a group, from 0 on, which may be several of lz_life_group() together.
+ */
+u32 lz_life_joint(struct lz_life *l, int rate, u32 n)
+{
+	u32 group = lz_life_group(rate, READ_ONCE(l->groups));
+
+	add(&l->comes[group], n);
+	return READ_ONCE(l->joint[group]);
+}
+
+/**
  * lz_life_class - where blocks are to lie that users write
  * @l: all blocks
  * @lba: the first
@@ -750,13 +803,13 @@ u32 lz_life_group(int rate, u32 groups)
  *
  * Return: a zone class: that they come with, or a group.
  */
-u8 lz_life_class(const struct lz_life *l, u64 lba, u32 n, u8 class)
+u8 lz_life_class(struct lz_life *l, u64 lba, u32 n, u8 class)
 {
 	if (lz_ordered(class) && READ_ONCE(l->trusted))
 		return class;
 	if (class == LZ_CLASS_NOT_SET && (!READ_ONCE(l->mark[lba]) || READ_ONCE(l->order.wins)))
 		return class;
-	return LZ_CLASS_GROUP + lz_life_group(lz_life_ask(l, lba, n, class), READ_ONCE(l->groups));
+	return LZ_CLASS_GROUP + lz_life_joint(l, lz_life_ask(l, lba, n, class), n);
 }
 
 /**

@@ -69,6 +69,8 @@ struct lz_life_run {
  * @order: whether what has no hint goes in the order in which it was written
  * @groups: how many there are
  * @finest: and how many there would be if rates told more than order
+ * @comes: blocks that were to go to each of @groups, counted like @seen
+ * @joint: what each of these is part of, those that little comes to together with the next
  * @open: zones that may be open
  */
 struct lz_life {
@@ -103,6 +105,8 @@ struct lz_life {
 	struct lz_order order;
 	u32 groups;
 	u32 finest;
+	u64 comes[LZ_NR_GROUPS];
+	u8 joint[LZ_NR_GROUPS];
 	u32 open;
 };
 
@@ -167,7 +171,8 @@ bool lz_life_gone(const struct lz_life *l, u64 lba, u16 mark);
 u32 lz_life_groups(u32 spare, u32 most, bool apart);
 void lz_life_regroup(struct lz_life *l, u32 spare, u32 most);
 u32 lz_life_group(int rate, u32 groups);
-u8 lz_life_class(const struct lz_life *l, u64 lba, u32 n, u8 class);
+u32 lz_life_joint(struct lz_life *l, int rate, u32 n);
+u8 lz_life_class(struct lz_life *l, u64 lba, u32 n, u8 class);
 void lz_life_add(const struct lz_life *l, struct lz_life_sum *sum, u64 lba, u32 n);
 struct lz_life_mean lz_life_mean(const struct lz_life_sum *sum);
 int lz_life_zone_rate(const struct lz_life *l, const struct lz_life_mean *mean, u32 valid,

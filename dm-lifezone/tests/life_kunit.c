@@ -292,6 +292,47 @@ static void life_open(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, l->open, 5u);
 }
 
+static void comes(struct lz_life *l, u32 group, u32 n)
+{
+	int rate;
+
+	for (rate = 12 * OCTAVE; lz_life_group(rate, l->groups) < group; rate -= OCTAVE / 4)
+		;
+	lz_life_joint(l, rate, n);
+}
+
+/* Groups share a zone where less comes to one than fills a part of those to spare. */
+static void life_joint(struct kunit *test)
+{
+	static const u8 want[] = { 0, 1, 1, 2, 2 };
+	struct lz_life *l = life(test);
+	u32 i;
+
+	lz_life_regroup(l, 25, 14);
+	KUNIT_ASSERT_EQ(test, l->groups, 5u);
+	for (i = 0; i < 5; i++)
+		KUNIT_EXPECT_EQ(test, l->joint[i], i);
+	/* Three hundredths of what is written fill three quarters of one of 25. */
+	comes(l, 0, 40);
+	comes(l, 1, 20);
+	comes(l, 2, 500);
+	comes(l, 3, 420);
+	comes(l, 4, 20);
+	lz_life_regroup(l, 25, 14);
+	for (i = 0; i < 5; i++)
+		KUNIT_EXPECT_EQ(test, l->joint[i], want[i]);
+	KUNIT_EXPECT_EQ(test, lz_life_joint(l, -12 * OCTAVE, 1), 2u);
+	/* What was counted of others says nothing; where all comes to one they are all one. */
+	lz_life_regroup(l, 24, 14);
+	KUNIT_ASSERT_EQ(test, l->groups, 4u);
+	for (i = 0; i < 4; i++)
+		KUNIT_EXPECT_EQ(test, l->joint[i], i);
+	comes(l, 3, 10000);
+	lz_life_regroup(l, 24, 14);
+	for (i = 0; i < 4; i++)
+		KUNIT_EXPECT_EQ(test, l->joint[i], 0);
+}
+
 static void life_groups(struct kunit *test)
 {
 	u32 groups;
@@ -907,6 +948,7 @@ static struct kunit_case life_cases[] = {
 	KUNIT_CASE(life_last_first_little),
 	KUNIT_CASE(life_runs),
 	KUNIT_CASE(life_open),
+	KUNIT_CASE(life_joint),
 	KUNIT_CASE(life_groups),
 	KUNIT_CASE(life_group_numbers),
 	KUNIT_CASE(life_victims),

@@ -96,7 +96,7 @@ u8 sim_life_moved(struct sim *s, u32 lba, u8 class)
 	if (!a)
 		return class;
 	lz_life_rate(&a->l, lba, &rate);
-	return LZ_CLASS_GROUP + lz_life_group(rate, a->l.groups);
+	return LZ_CLASS_GROUP + lz_life_joint(&a->l, rate, 1);
 }
 
 /* Are @open zones all that there is space to spare for? */
