@@ -685,6 +685,12 @@ bool lz_life_rate(const struct lz_life *l, u64 lba, int *rate)
 	return mark;
 }
 
+/* May not all have zones at a time, groups and hints? Then lifetimes share zones anyway. */
+static bool crowded(u32 groups, u32 most)
+{
+	return groups + LZ_LIFE_HINTS > most;
+}
+
 /**
  * lz_life_groups - how many groups there are to be
  * @spare: zones that blocks in use would not fill (zones)
@@ -702,7 +708,7 @@ u32 lz_life_groups(u32 spare, u32 most, bool apart)
 {
 	u32 groups = max(lz_root(spare), 2u);
 
-	if (apart && groups > 2 && groups + LZ_LIFE_HINTS <= most)
+	if (apart && groups > 2 && !crowded(groups, most))
 		groups--;
 	return min(groups, min(most, LZ_NR_GROUPS));
 }
@@ -755,7 +761,7 @@ void lz_life_regroup(struct lz_life *l, u32 spare, u32 most)
 		else
 			WRITE_ONCE(l->comes[i], 0);
 	}
-	join(l, groups, spare);
+	join(l, groups, crowded(groups, most) ? 0 : spare);
 	WRITE_ONCE(l->groups, groups);
 	WRITE_ONCE(l->open, spare ? max(spare - 1, OPEN_LEAST) : most);
 }

@@ -331,6 +331,10 @@ static void life_joint(struct kunit *test)
 	lz_life_regroup(l, 24, 14);
 	for (i = 0; i < 4; i++)
 		KUNIT_EXPECT_EQ(test, l->joint[i], 0);
+	/* Where fewer zones may be open than groups and hints want lifetimes share them anyway. */
+	lz_life_regroup(l, 24, 7);
+	for (i = 0; i < 4; i++)
+		KUNIT_EXPECT_EQ(test, l->joint[i], i);
 }
 
 static void life_groups(struct kunit *test)
