@@ -746,8 +746,8 @@ static void join(struct lz_life *l, u32 groups, u32 spare)
  * @most: the same
  *
  * Where rates tell less than order does, they are not worth the space that groups take, nor are
- * groups to which little comes. Of open
- * zones there are fewer than are to spare, or GC would have nothing of that.
+ * groups to which little comes. Of open zones there are fewer than are to spare, or GC would have
+ * nothing of that.
  */
 void lz_life_regroup(struct lz_life *l, u32 spare, u32 most)
 {
