@@ -786,6 +786,8 @@ u32 lz_life_group(int rate, u32 groups)
  * @rate: of the blocks, as of lz_life_rate()
  * @n: how many
  *
+ * They are counted as what comes to the group; who has to wait, and asks again, once more.
+ *
  * Return: a group, from 0 on, which may be several of lz_life_group() together.
  */
 u32 lz_life_joint(struct lz_life *l, int rate, u32 n)
@@ -805,7 +807,7 @@ u32 lz_life_joint(struct lz_life *l, int rate, u32 n)
  *
  * What has no hint and was not in use is all alike, and groups would tell it apart only by how
  * rates were measured at the time: it has zones of its own, as all without a hint has where order
- * wins.
+ * wins. What is grouped is counted, as of lz_life_joint().
  *
  * Return: a zone class: that they come with, or a group.
  */

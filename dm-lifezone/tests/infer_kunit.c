@@ -368,21 +368,29 @@ static void infer_live(struct kunit *test)
 	ram_survive(r);
 }
 
+/* Ten blocks of each hint from @lba on. Return: what follows them. */
+static u32 write_each(struct ram *r, u32 lba)
+{
+	u32 class;
+
+	for (class = LZ_CLASS_SHORT; class <= LZ_CLASS_EXTREME; class++, lba += 10)
+		KUNIT_ASSERT_EQ_MSG(r->test, ram_write(r, class, lba, 10), 0, "class %u", class);
+	return lba;
+}
+
 /* Where there is little space to spare lifetimes share zones, under policy=adaptive only. */
 static void infer_open(struct kunit *test)
 {
 	struct ram *r = device(test, LZ_POLICY_ADAPTIVE, 14);
-	u32 class, lba = 0;
+	u32 lba;
 
 	r->lz->life->open = 4;
-	for (class = LZ_CLASS_SHORT; class <= LZ_CLASS_EXTREME; class++, lba += 10)
-		KUNIT_ASSERT_EQ(test, ram_write(r, class, lba, 10), 0);
+	lba = write_each(r, 0);
 	/* One is left for GC. */
 	KUNIT_EXPECT_EQ(test, r->lz->nr_open, 3u);
 	KUNIT_EXPECT_EQ(test, lz_stat(r->lz, LZ_ST_FINISHES_MISMATCH), 0ull);
 	set_policy(r, LZ_POLICY_SLA);
-	for (class = LZ_CLASS_SHORT; class <= LZ_CLASS_EXTREME; class++, lba += 10)
-		KUNIT_ASSERT_EQ(test, ram_write(r, class, lba, 10), 0);
+	write_each(r, lba);
 	KUNIT_EXPECT_EQ(test, r->lz->nr_open, 4u);
 	sound(r);
 }

@@ -301,40 +301,39 @@ static void comes(struct lz_life *l, u32 group, u32 n)
 	lz_life_joint(l, rate, n);
 }
 
+/* With @spare zones, and @most open, there are @n groups, and this is what each is part of. */
+static void joint_is(struct kunit *test, u32 spare, u32 most, const u8 *want, u32 n)
+{
+	struct lz_life *l = test->priv;
+	u32 i;
+
+	lz_life_regroup(l, spare, most);
+	KUNIT_ASSERT_EQ(test, l->groups, n);
+	for (i = 0; i < n; i++)
+		KUNIT_EXPECT_EQ(test, l->joint[i], want[i]);
+}
+
 /* Groups share a zone where less comes to one than fills a part of those to spare. */
 static void life_joint(struct kunit *test)
 {
-	static const u8 want[] = { 0, 1, 1, 2, 2 };
+	static const u8 own[] = { 0, 1, 2, 3, 4 }, some[] = { 0, 1, 1, 2, 2 }, one[5] = {};
 	struct lz_life *l = life(test);
-	u32 i;
 
-	lz_life_regroup(l, 25, 14);
-	KUNIT_ASSERT_EQ(test, l->groups, 5u);
-	for (i = 0; i < 5; i++)
-		KUNIT_EXPECT_EQ(test, l->joint[i], i);
+	joint_is(test, 25, 14, own, 5);
 	/* Three hundredths of what is written fill three quarters of one of 25. */
 	comes(l, 0, 40);
 	comes(l, 1, 20);
 	comes(l, 2, 500);
 	comes(l, 3, 420);
 	comes(l, 4, 20);
-	lz_life_regroup(l, 25, 14);
-	for (i = 0; i < 5; i++)
-		KUNIT_EXPECT_EQ(test, l->joint[i], want[i]);
+	joint_is(test, 25, 14, some, 5);
 	KUNIT_EXPECT_EQ(test, lz_life_joint(l, -12 * OCTAVE, 1), 2u);
 	/* What was counted of others says nothing; where all comes to one they are all one. */
-	lz_life_regroup(l, 24, 14);
-	KUNIT_ASSERT_EQ(test, l->groups, 4u);
-	for (i = 0; i < 4; i++)
-		KUNIT_EXPECT_EQ(test, l->joint[i], i);
+	joint_is(test, 24, 14, own, 4);
 	comes(l, 3, 10000);
-	lz_life_regroup(l, 24, 14);
-	for (i = 0; i < 4; i++)
-		KUNIT_EXPECT_EQ(test, l->joint[i], 0);
+	joint_is(test, 24, 14, one, 4);
 	/* Where fewer zones may be open than groups and hints want lifetimes share them anyway. */
-	lz_life_regroup(l, 24, 7);
-	for (i = 0; i < 4; i++)
-		KUNIT_EXPECT_EQ(test, l->joint[i], i);
+	joint_is(test, 24, 7, own, 4);
 }
 
 static void life_groups(struct kunit *test)
