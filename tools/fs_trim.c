@@ -35,7 +35,8 @@ void pause_ms(u64 ms, const volatile sig_atomic_t *stop)
 {
 	struct timespec t = { .tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000 };
 
-	if (!*stop)
+	/* Who asks for no time would still sleep for the slack of timers. */
+	if (ms && !*stop)
 		nanosleep(&t, NULL);
 }
 
