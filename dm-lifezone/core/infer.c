@@ -121,15 +121,17 @@ bool lz_infer_alone(struct lz *lz)
 	return l && READ_ONCE(l->alone);
 }
 
-/* lz_infer_zone_rate - the rate at which blocks of @z, last written @age ago, are written. */
-int lz_infer_zone_rate(struct lz *lz, const struct lz_zone *z, u64 age)
+/* lz_infer_zone_rate - the rate at which blocks of @z, last written @age ago, are written @now. */
+int lz_infer_zone_rate(struct lz *lz, const struct lz_zone *z, u64 age, u64 now)
 {
-	int by_age = lz_victim_age_rate(age, lz->si.logical_blocks);
+	u64 blocks = lz->si.logical_blocks, lost = min(READ_ONCE(z->lost), now);
+	int by_age = lz_victim_age_rate(age, blocks);
 	struct lz_life *l = marks(lz);
 
 	if (!l || !z->rated)
 		return by_age;
-	return lz_life_zone_rate(l, &z->mean, atomic_read(&z->valid), by_age);
+	return lz_life_zone_rate(l, &z->mean, atomic_read(&z->valid), by_age,
+				 lz_victim_age_rate(min(age, now - lost), blocks));
 }
 
 /* lz_infer_step - measure rates anew, if that is due. Machine. */

@@ -930,15 +930,20 @@ static int aged(int measured, int by_age)
  * @mean: of all blocks written to the zone
  * @valid: how many are left
  * @by_age: what the age of the zone says, as of lz_victim_age_rate()
+ * @by_loss: and the time since it last lost a block, or was written
  *
  * Of blocks that are written again and again those that are written most often are gone first, as
  * if the logarithms of their rates were normally distributed. Others all go at some age: where a
  * hint tells it, and order tells no more than rates do, an older zone is no better for that.
  *
+ * But what was written together goes together. A zone that lost a block late in its life, and just
+ * now, is about to lose others; one that has lost none for long keeps what it has. An octave that
+ * it lost one later is an eighth of one in the rate.
+ *
  * Return: as lz_life_rate(), for a block with the mean marks of what is left, now.
  */
 int lz_life_zone_rate(const struct lz_life *l, const struct lz_life_mean *mean, u32 valid,
-		      int by_age)
+		      int by_age, int by_loss)
 {
 	int most = (LZ_LIFE_BINS - 1) * SUB - 1, plain = 256, sum = 0, rate, a, b, i, j, k, fi, fj;
 	bool hints = READ_ONCE(l->trusted) && !READ_ONCE(l->order.wins);
@@ -961,7 +966,7 @@ int lz_life_zone_rate(const struct lz_life *l, const struct lz_life_mean *mean, 
 	}
 	rate = ((SUB - fi) * ((SUB - fj) * r[j] + fj * r[j + 1]) +
 		fi * ((SUB - fj) * next[j] + fj * next[j + 1])) / (SUB * SUB) - sinks(mean, valid);
-	return (sum + aged(rate, by_age) * plain) / 256;
+	return (sum + aged(rate, by_age) * plain) / 256 + (by_loss - by_age) / 8;
 }
 
 /* What times @a is 1 modulo @m, to which it is prime; by Euclid. */

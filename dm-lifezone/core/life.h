@@ -176,6 +176,6 @@ u8 lz_life_class(struct lz_life *l, u64 lba, u32 n, u8 class);
 void lz_life_add(const struct lz_life *l, struct lz_life_sum *sum, u64 lba, u32 n);
 struct lz_life_mean lz_life_mean(const struct lz_life_sum *sum);
 int lz_life_zone_rate(const struct lz_life *l, const struct lz_life_mean *mean, u32 valid,
-		      int by_age);
+		      int by_age, int by_loss);
 
 #endif /* LIFEZONE_LIFE_H */

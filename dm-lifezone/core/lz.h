@@ -104,6 +104,7 @@ static_assert(LZ_LOG_BLOCKS + 1 <= LZ_CMD_BLOCKS, "the longest, and a link");
  * @head: offset of its newest summary
  * @sum_seq: and the number of that summary's last block
  * @seq: device write clock at its last write
+ * @lost: and when users last wrote over a block in it, or discarded one; not kept over a reload
  * @valid: blocks in use as RAM has it: never less than the truth
  * @tree_valid: entries of the map tree that point here (machine)
  * @live: metadata zones: live nodes (machine)
@@ -153,6 +154,7 @@ struct lz_zone {
 	bool rated;
 	struct lz_life_mean mean;
 	atomic_t valid;
+	u64 lost;
 	atomic_t readers;
 	struct lz_open *open;
 	struct list_head list;
@@ -842,7 +844,7 @@ void lz_infer_emptied(struct lz_open *o);
 void lz_infer_closed(struct lz_zone *z, const struct lz_open *o);
 bool lz_infer_enough(struct lz *lz, u32 open);
 bool lz_infer_alone(struct lz *lz);
-int lz_infer_zone_rate(struct lz *lz, const struct lz_zone *z, u64 age);
+int lz_infer_zone_rate(struct lz *lz, const struct lz_zone *z, u64 age, u64 now);
 void lz_infer_step(struct lz *lz);
 
 /* tree.c: shape of the trees */

@@ -267,6 +267,8 @@ void lz_valid_sub(struct lz *lz, u64 addr, bool gc)
 	struct lz_zone *z = &lz->zone[lz_addr_zone(lz, addr)];
 	int left = atomic_sub_return(lz_planted(LZ_PLANT_VALID_COUNT_LOW) ? 2 : 1, &z->valid);
 
+	if (!gc)
+		WRITE_ONCE(z->lost, atomic64_read(&lz->write_seq));
 	if (left <= 0) {
 		z->by_gc = gc;
 		lz_zone_emptied(lz, z);

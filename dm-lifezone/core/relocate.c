@@ -172,7 +172,7 @@ static u32 pick(struct lz *lz, struct lz_trace *t)
 		age = age_at(z, now);
 		worth = lz_victim_worth(valid, room, pressed);
 		if (how == LZ_VICTIM_MDC && (worth || traced))
-			rate = lz_infer_zone_rate(lz, z, age);
+			rate = lz_infer_zone_rate(lz, z, age, now);
 		t->c++;
 		if (traced)
 			lz_trace_event(lz, &(struct lz_trace){

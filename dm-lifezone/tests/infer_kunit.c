@@ -432,52 +432,91 @@ static void infer_discarded_unasked(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, lz_life_rate(r->lz->life, lba, &rate), lba < 10 || lba >= 30);
 }
 
-/* What it changes that as many blocks were written since as there are, in 16ths of their log2. */
-static int by_age(struct ram *r, const struct lz_zone *z)
+/*
+ * What it changes that as many blocks were written since as there are, in 16ths of their log2.
+ * @loses: and that it has lost one just now
+ */
+static int by_age(struct ram *r, struct lz_zone *z, bool loses)
 {
-	u64 n = r->si.logical_blocks;
-	int by = lz_infer_zone_rate(r->lz, z, 0) - lz_infer_zone_rate(r->lz, z, n - 1);
-	int log = lz_log2(n);
+	u64 n = r->si.logical_blocks, now = z->seq + n;
+	int log = lz_log2(n), by;
 
+	z->lost = loses ? now : 0;
+	by = lz_infer_zone_rate(r->lz, z, 0, now) - lz_infer_zone_rate(r->lz, z, n - 1, now);
 	return (16 * by + log / 2) / log;
 }
 
-/* A zone goes by what is left in it, and by its age; one nothing is known of by that alone. */
+/*
+ * A zone goes by what is left in it, by its age, and by when it lost a block; one nothing is known
+ * of by its age alone.
+ */
 static void infer_zone_rates(struct kunit *test)
 {
 	struct ram *r = device(test, LZ_POLICY_ADAPTIVE, 8);
 	struct lz_zone *z;
 	u32 state = 8;
 	int rate;
+	u64 n;
 
 	fill(r, LZ_CLASS_NOT_SET);
 	overwrite(r, &state, LZ_CLASS_NOT_SET, 4);
 	for (z = zone_of(r, 1); z->state != LZ_ZS_FULL; z = zone_of(r, 21))
 		overwrite(r, &state, LZ_CLASS_NOT_SET, 1);
 	KUNIT_EXPECT_TRUE(test, z->rated);
-	/* The age is a quarter of it; of what has a hint only where that tells nothing. */
-	KUNIT_EXPECT_EQ(test, by_age(r, z), 4);
+	/*
+	 * The age is a quarter of it, an eighth less where it has lost a block just now; of what
+	 * has a hint none of that, unless the hint tells nothing.
+	 */
+	KUNIT_EXPECT_EQ(test, by_age(r, z, false), 4);
+	KUNIT_EXPECT_EQ(test, by_age(r, z, true), 2);
 	z->mean.once[0] = 64;
 	z->mean.once[1] = 128;
 	KUNIT_EXPECT_TRUE(test, r->lz->life->trusted);
-	KUNIT_EXPECT_EQ(test, by_age(r, z), 2);
+	KUNIT_EXPECT_EQ(test, by_age(r, z, false), 2);
+	KUNIT_EXPECT_EQ(test, by_age(r, z, true), 0);
 	r->lz->life->order.wins = true;
-	KUNIT_EXPECT_EQ(test, by_age(r, z), 4);
+	KUNIT_EXPECT_EQ(test, by_age(r, z, false), 4);
 	r->lz->life->order.wins = false;
 	r->lz->life->trusted = false;
-	KUNIT_EXPECT_EQ(test, by_age(r, z), 4);
+	KUNIT_EXPECT_EQ(test, by_age(r, z, false), 4);
 	z->mean.once[1] = 0;
 	/* As if half of its blocks were written again and again, some more often than others. */
 	z->mean.once[0] = 128;
 	z->mean.spread = 4 * 256;
-	rate = lz_infer_zone_rate(r->lz, z, 0);
+	rate = lz_infer_zone_rate(r->lz, z, 0, 0);
 	atomic_sub(4, &z->valid);
-	KUNIT_EXPECT_LT(test, lz_infer_zone_rate(r->lz, z, 0), rate);
+	KUNIT_EXPECT_LT(test, lz_infer_zone_rate(r->lz, z, 0, 0), rate);
 	atomic_add(4, &z->valid);
 	z->rated = false;
-	KUNIT_EXPECT_EQ(test, lz_infer_zone_rate(r->lz, z, r->si.logical_blocks - 1), 0);
-	KUNIT_EXPECT_GT(test, lz_infer_zone_rate(r->lz, z, 0),
-			lz_infer_zone_rate(r->lz, z, 1000));
+	n = r->si.logical_blocks;
+	z->lost = n;
+	KUNIT_EXPECT_EQ(test, lz_infer_zone_rate(r->lz, z, n - 1, n), 0);
+	KUNIT_EXPECT_GT(test, lz_infer_zone_rate(r->lz, z, 0, n),
+			lz_infer_zone_rate(r->lz, z, 1000, n));
+}
+
+/* When a zone lost a block to users is known, not what GC moves out of it. */
+static void infer_lost(struct kunit *test)
+{
+	struct ram *r = device(test, LZ_POLICY_ADAPTIVE, 8);
+	u64 last = r->si.logical_blocks - 1, was;
+	struct lz_zone *z, *other;
+
+	fill(r, LZ_CLASS_NOT_SET);
+	z = zone_of(r, 0);
+	other = zone_of(r, last);
+	KUNIT_ASSERT_TRUE(test, z != other);
+	KUNIT_EXPECT_EQ(test, z->lost, 0ull);
+	was = atomic64_read(&r->lz->write_seq);
+	KUNIT_ASSERT_EQ(test, ram_write(r, LZ_CLASS_NOT_SET, 0, 1), 0);
+	KUNIT_EXPECT_GE(test, z->lost, was);
+	KUNIT_EXPECT_EQ(test, other->lost, 0ull);
+	KUNIT_ASSERT_EQ(test, ram_discard(r, last, 1), 0);
+	KUNIT_EXPECT_GE(test, other->lost, z->lost);
+	other->lost = 0;
+	lz_valid_sub(r->lz, lz_zone_addr(r->lz, lz_zone_nr(r->lz, other), 0), true);
+	KUNIT_EXPECT_EQ(test, other->lost, 0ull);
+	atomic_inc(&other->valid);
 }
 
 /* Where what is written last goes first, a zone is left alone once a run has ended; else not. */
@@ -560,6 +599,7 @@ static struct kunit_case infer_cases[] = {
 	KUNIT_CASE(infer_discards),
 	KUNIT_CASE(infer_discarded_unasked),
 	KUNIT_CASE(infer_zone_rates),
+	KUNIT_CASE(infer_lost),
 	{}
 };
 

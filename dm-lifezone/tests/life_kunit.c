@@ -96,7 +96,7 @@ static int zone_rate_left(const struct lz_life *l, const struct lz_life_sum *sum
 
 	/* As if its age said the same as what is measured: nearer by three quarters each time. */
 	for (i = 0; i < 12; i++)
-		rate = lz_life_zone_rate(l, &mean, valid, rate);
+		rate = lz_life_zone_rate(l, &mean, valid, rate, rate);
 	return rate;
 }
 

@@ -85,6 +85,7 @@ static void kill(struct sim *s, u32 lba, u32 addr)
 		s->p->dead(s, lba, addr);
 	s->map[lba] = SIM_NOWHERE;
 	s->mapped--;
+	z->lost = sim_clock(s);
 	if (--z->valid)
 		return;
 	if (z->state == SIM_FULL)

@@ -150,10 +150,13 @@ void sim_life_discarded(struct sim *s, u32 lba, u32 n)
 
 int sim_life_zone_rate(struct sim *s, u32 zone)
 {
-	int by_age = lz_victim_age_rate(sim_clock(s) - s->z[zone].written, s->setup.blocks);
+	const struct sim_zone *z = &s->z[zone];
+	u64 age = sim_clock(s) - z->written, ago = min(age, sim_clock(s) - z->lost);
+	int by_age = lz_victim_age_rate(age, s->setup.blocks);
 	struct sim_life *a = s->life;
 
 	if (!a || !a->rated[zone])
 		return by_age;
-	return lz_life_zone_rate(&a->l, &a->mean[zone], s->z[zone].valid, by_age);
+	return lz_life_zone_rate(&a->l, &a->mean[zone], z->valid, by_age,
+				 lz_victim_age_rate(ago, s->setup.blocks));
 }

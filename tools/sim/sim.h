@@ -196,6 +196,7 @@ enum sim_zone_state { SIM_FREE, SIM_OPEN, SIM_FULL, SIM_CLEANED };
  * @valid: of them, still in use
  * @opened: clock at its first write (blocks)
  * @written: clock at its last write (blocks)
+ * @lost: and when users last wrote over a block in it, or discarded one
  * @rate: sum over valid blocks of what the policy gave them
  * @next: in the list of free zones
  */
@@ -206,6 +207,7 @@ struct sim_zone {
 	u32 valid;
 	u64 opened;
 	u64 written;
+	u64 lost;
 	double rate;
 	u32 next;
 };
