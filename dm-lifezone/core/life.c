@@ -762,6 +762,7 @@ void lz_life_regroup(struct lz_life *l, u32 spare, u32 most)
 			WRITE_ONCE(l->comes[i], 0);
 	}
 	join(l, groups, crowded(groups, most) ? 0 : spare);
+	WRITE_ONCE(l->shared, l->apart && crowded(groups, most));
 	WRITE_ONCE(l->groups, groups);
 	WRITE_ONCE(l->open, spare ? max(spare - 1, OPEN_LEAST) : most);
 }
@@ -938,7 +939,8 @@ static int aged(int measured, int by_age)
  *
  * But what was written together goes together. A zone that lost a block late in its life, and just
  * now, is about to lose others; one that has lost none for long keeps what it has. An octave that
- * it lost one later is an eighth of one in the rate.
+ * it lost one later is an eighth of one in the rate. Where lifetimes share zones what goes of one
+ * says nothing of the others.
  *
  * Return: as lz_life_rate(), for a block with the mean marks of what is left, now.
  */
@@ -966,7 +968,8 @@ int lz_life_zone_rate(const struct lz_life *l, const struct lz_life_mean *mean, 
 	}
 	rate = ((SUB - fi) * ((SUB - fj) * r[j] + fj * r[j + 1]) +
 		fi * ((SUB - fj) * next[j] + fj * next[j + 1])) / (SUB * SUB) - sinks(mean, valid);
-	return (sum + aged(rate, by_age) * plain) / 256 + (by_loss - by_age) / 8;
+	rate = (sum + aged(rate, by_age) * plain) / 256;
+	return READ_ONCE(l->shared) ? rate : rate + (by_loss - by_age) / 8;
 }
 
 /* What times @a is 1 modulo @m, to which it is prime; by Euclid. */

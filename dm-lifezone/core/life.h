@@ -72,6 +72,7 @@ struct lz_life_run {
  * @comes: blocks that were to go to each of @groups, counted like @seen
  * @joint: what each of these is part of, those that little comes to together with the next
  * @open: zones that may be open
+ * @shared: files with hints share zones, as not each lifetime may have one
  */
 struct lz_life {
 	u64 blocks;
@@ -108,6 +109,7 @@ struct lz_life {
 	u64 comes[LZ_NR_GROUPS];
 	u8 joint[LZ_NR_GROUPS];
 	u32 open;
+	bool shared;
 };
 
 /**

@@ -469,6 +469,9 @@ static void infer_zone_rates(struct kunit *test)
 	 */
 	KUNIT_EXPECT_EQ(test, by_age(r, z, false), 4);
 	KUNIT_EXPECT_EQ(test, by_age(r, z, true), 2);
+	r->lz->life->shared = true;
+	KUNIT_EXPECT_EQ(test, by_age(r, z, true), 4);
+	r->lz->life->shared = false;
 	z->mean.once[0] = 64;
 	z->mean.once[1] = 128;
 	KUNIT_EXPECT_TRUE(test, r->lz->life->trusted);

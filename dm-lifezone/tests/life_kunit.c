@@ -336,6 +336,20 @@ static void life_joint(struct kunit *test)
 	joint_is(test, 24, 7, own, 4);
 }
 
+/* Files with hints share zones where fewer may be open than groups and hints want. */
+static void life_shared(struct kunit *test)
+{
+	struct lz_life *l = life(test);
+
+	lz_life_regroup(l, 25, 7);
+	KUNIT_EXPECT_FALSE(test, l->shared);
+	l->apart = true;
+	lz_life_regroup(l, 25, 7);
+	KUNIT_EXPECT_TRUE(test, l->shared);
+	lz_life_regroup(l, 25, 14);
+	KUNIT_EXPECT_FALSE(test, l->shared);
+}
+
 static void life_groups(struct kunit *test)
 {
 	u32 groups;
@@ -952,6 +966,7 @@ static struct kunit_case life_cases[] = {
 	KUNIT_CASE(life_runs),
 	KUNIT_CASE(life_open),
 	KUNIT_CASE(life_joint),
+	KUNIT_CASE(life_shared),
 	KUNIT_CASE(life_groups),
 	KUNIT_CASE(life_group_numbers),
 	KUNIT_CASE(life_victims),
