@@ -11,6 +11,7 @@ reader.py --against LIFEZONE IMAGE...
 It shares no code and no declaration with what it is compared with. What it knows
 and the document does not say is a fault of the document.
 """
+import codecs
 import json
 import os
 import struct
@@ -34,6 +35,8 @@ NODE_ENTRIES = 504
 ZNODE_ENTRIES = 126
 MAP, DISCARD, ZOPEN, ZSUM, ZBAD = range(1, 6)
 SCAN, BY_GC, CANNOT, WORN, LOST = 1, 2, 4, 8, 16
+
+codecs.register_error("question", lambda e: ("?", e.start + 1))
 
 # Polynomials over bits are numbers whose lowest bit is the highest power.
 def times_x(p):
@@ -237,7 +240,8 @@ class Reader:
         (self.version, self.compat, self.compat_ro, self.incompat, label, self.nr_zones,
          self.zone_blocks, self.zone_cap, self.meta_zones, self.gc_zones, self.spare_permille,
          self.logical_blocks, self.created) = struct.unpack_from("<4I64s6I2Q", b, 72)
-        self.label = label.split(b"\0")[0].decode(errors="replace")
+        # JSON is UTF-8: for each byte that begins no character there is a question mark.
+        self.label = label.split(b"\0")[0].decode(errors="question")
         need(self.version == 1 and not self.incompat, "of another version")
         need(self.zone_blocks == self.d.zone_blocks and self.zone_cap <= self.d.zone_cap and
              self.nr_zones <= self.d.nr_zones, "the drive is another")
