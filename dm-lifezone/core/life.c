@@ -752,6 +752,7 @@ static void join(struct lz_life *l, u32 groups, u32 spare)
 void lz_life_regroup(struct lz_life *l, u32 spare, u32 most)
 {
 	u32 i, groups;
+	bool tight;
 
 	WRITE_ONCE(l->finest, lz_life_groups(spare, most, l->apart));
 	groups = l->order.wins ? lz_life_groups(0, most, l->apart) : l->finest;
@@ -761,8 +762,9 @@ void lz_life_regroup(struct lz_life *l, u32 spare, u32 most)
 		else
 			WRITE_ONCE(l->comes[i], 0);
 	}
-	join(l, groups, crowded(groups, most) ? 0 : spare);
-	WRITE_ONCE(l->shared, l->apart && crowded(groups, most));
+	tight = crowded(groups, most);
+	join(l, groups, tight ? 0 : spare);
+	WRITE_ONCE(l->shared, l->apart && tight);
 	WRITE_ONCE(l->groups, groups);
 	WRITE_ONCE(l->open, spare ? max(spare - 1, OPEN_LEAST) : most);
 }
