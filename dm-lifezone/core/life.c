@@ -30,6 +30,10 @@
  * believed only once of two blocks, written at the same time and side by side, the one goes first
  * whose hint says so.
  *
+ * Not all that has a hint is a file, written once. Where nearly all of it is rewritten in place, with
+ * the hint that it had before, each block has a history of its own, and that with the hint says more
+ * than the hint does: it is grouped like what has none, and rates count, not the time left.
+ *
  * Lives of files end at an age, not at random: a block may not be likely to die now, and yet
  * not have long to live. For victims, and for what survives and came with a hint, it is the time
  * left that counts: from the rates by depth, through which a block sinks steadily, follows how long
@@ -261,7 +265,8 @@ static u64 residual(u64 h, u64 then)
 }
 
 /*
- * The rates that are one divided by the time that is left, for column @j of what lives once.
+ * The rates that are one divided by the time that is left, for column @j of what lives once. (Not
+ * where hints stay with their blocks: these are written again and again.)
  *
  * Of the oldest files some are never seen to go. Taken to live for ever they alone would make the
  * mean, and zones of which half is about to go the best victims. What has no hint, or one that
@@ -270,6 +275,7 @@ static u64 residual(u64 h, u64 then)
 static void expect(struct lz_life *l, u32 j, int mean)
 {
 	u64 life = j >= NO_HINT && l->trusted ? LIFE_MOST : ~0ull;
+	bool again = j >= NO_HINT && l->stays;
 	u32 i;
 
 	for (i = LZ_LIFE_BINS; i--;) {
@@ -278,7 +284,8 @@ static void expect(struct lz_life *l, u32 j, int mean)
 
 		life = i == LZ_LIFE_BINS - 1 ? min(div64_u64(1ull << 32, h), life) :
 			residual(h, life);
-		l->rest[i][j] = mean - (int)lz_log2(max_t(u64, life, 1)) + (16 << 8);
+		l->rest[i][j] = again ? l->rate[i][LZ_LIFE_BINS + j] :
+			mean - (int)lz_log2(max_t(u64, life, 1)) + (16 << 8);
 	}
 }
 
@@ -323,11 +330,15 @@ static u16 mark_before(const struct lz_life *l, u64 lba)
 static void note_hinted(struct lz_life *l, u64 lba, u32 n, u8 class)
 {
 	int hint = class - LZ_CLASS_SHORT, before = hint_of(mark_before(l, lba));
+	u16 mark = READ_ONCE(l->mark[lba]);
 
 	add(&l->beside[hint], n - (before < 0));
 	add(&l->alike, n - (before != hint));
-	if (!READ_ONCE(l->mark[lba]))
+	add(&l->hinted, n);
+	if (!mark)
 		add(&l->fresh, n);
+	else if (hint_of(mark) == hint)
+		add(&l->same, n);
 }
 
 /* @lba goes; the block before it, if it was written at about the same time, has outlived it. */
@@ -489,6 +500,8 @@ void lz_life_measure(struct lz_life *l)
 	mean = measured_all(l, 0, LZ_LIFE_BINS, 0, LZ_LIFE_COLUMNS);
 	WRITE_ONCE(l->trusted, telling(l));
 	WRITE_ONCE(l->apart, l->trusted && 4 * READ_ONCE(l->fresh) >= all);
+	/* Even a few files are better kept apart. */
+	WRITE_ONCE(l->stays, 16 * READ_ONCE(l->same) > 15 * READ_ONCE(l->hinted));
 	for (j = 0; j < LZ_LIFE_COLUMNS; j++) {
 		u32 from = j, last = j + 1;
 
@@ -516,6 +529,8 @@ void lz_life_measure(struct lz_life *l)
 		lz_life_fade(&l->beside[j]);
 	lz_life_fade(&l->alike);
 	lz_life_fade(&l->fresh);
+	lz_life_fade(&l->hinted);
+	lz_life_fade(&l->same);
 	lz_life_fade(&l->sooner);
 	lz_life_fade(&l->later);
 	/* The mean rate is one write of a block in so many time constants. */
@@ -810,15 +825,18 @@ u32 lz_life_joint(struct lz_life *l, int rate, u32 n)
  *
  * What has no hint and was not in use is all alike, and groups would tell it apart only by how
  * rates were measured at the time: it has zones of its own, as all without a hint has where order
- * wins. What is grouped is counted, as of lz_life_joint().
+ * wins. What has a hint that stays with its block is grouped once the block is written again. What
+ * is grouped is counted, as of lz_life_joint().
  *
  * Return: a zone class: that they come with, or a group.
  */
 u8 lz_life_class(struct lz_life *l, u64 lba, u32 n, u8 class)
 {
-	if (lz_ordered(class) && READ_ONCE(l->trusted))
+	bool fresh = !READ_ONCE(l->mark[lba]);
+
+	if (lz_ordered(class) && READ_ONCE(l->trusted) && (fresh || !READ_ONCE(l->stays)))
 		return class;
-	if (class == LZ_CLASS_NOT_SET && (!READ_ONCE(l->mark[lba]) || READ_ONCE(l->order.wins)))
+	if (class == LZ_CLASS_NOT_SET && (fresh || READ_ONCE(l->order.wins)))
 		return class;
 	return LZ_CLASS_GROUP + lz_life_joint(l, lz_life_ask(l, lba, n, class), n);
 }

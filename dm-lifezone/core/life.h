@@ -51,11 +51,14 @@ struct lz_life_run {
  *	like @seen
  * @alike: of these, those with the same hint
  * @fresh: and blocks written with a hint where nothing was in use
+ * @hinted: and all that are written with a hint
+ * @same: of these, those that had the same one before
  * @sooner: blocks gone before the one next to them whose hint promises a longer life, counted
  *	like @seen
  * @later: and a shorter one
  * @trusted: rates differ by hint, or may do
  * @apart: and a quarter of what is written, or more, has one and lives once
+ * @stays: what is written with a hint is rewritten in place, with the same one
  * @tail: near the end of a run is so far before it, or up to twice that (blocks)
  * @first: block written first as EXTREME since one such was discarded, or LZ_LIFE_NO_BLOCK
  * @near: of those since then, the last that was @tail blocks behind the one before, and that one
@@ -89,10 +92,13 @@ struct lz_life {
 	u64 beside[LZ_LIFE_HINTS];
 	u64 alike;
 	u64 fresh;
+	u64 hinted;
+	u64 same;
 	u64 sooner;
 	u64 later;
 	bool trusted;
 	bool apart;
+	bool stays;
 	u32 tail;
 	u64 first;
 	u64 near[2];

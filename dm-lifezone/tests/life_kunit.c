@@ -594,6 +594,64 @@ static void life_hints_in_use(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, l->trusted);
 }
 
+/* A tenth is rewritten ten times as often as all else, each block with the hint it always has. */
+static void in_place(struct lz_life *l, u32 *state, u32 writes)
+{
+	while (writes--) {
+		bool often = ram_random(state, 2);
+		u32 lba = often ? ram_random(state, BLOCKS / 10) :
+			BLOCKS / 10 + ram_random(state, BLOCKS / 2);
+
+		write_as(l, lba, 1, often ? LZ_CLASS_MEDIUM : LZ_CLASS_LONG);
+	}
+}
+
+/* What is rewritten in place has a history, and goes by that with its hint; what is new by its hint. */
+static void life_hints_stay(struct kunit *test)
+{
+	struct lz_life *l = life(test);
+	u32 state = 19, i, j;
+
+	lz_life_regroup(l, 100, 64);
+	in_place(l, &state, 10 * BLOCKS);
+	KUNIT_EXPECT_TRUE(test, l->trusted);
+	KUNIT_EXPECT_TRUE(test, l->stays);
+	KUNIT_EXPECT_TRUE(test, lz_is_group(lz_life_class(l, 0, 1, LZ_CLASS_MEDIUM)));
+	KUNIT_EXPECT_TRUE(test, lz_is_group(lz_life_class(l, BLOCKS / 10, 1, LZ_CLASS_LONG)));
+	KUNIT_EXPECT_LT(test, lz_life_class(l, 0, 1, LZ_CLASS_MEDIUM),
+			lz_life_class(l, BLOCKS / 10, 1, LZ_CLASS_LONG));
+	KUNIT_EXPECT_EQ(test, lz_life_class(l, BLOCKS - 1, 1, LZ_CLASS_LONG), LZ_CLASS_LONG);
+	/* By rates, not by the time that is left: that is for what lives once. */
+	for (i = 0; i < LZ_LIFE_BINS; i++)
+		for (j = 1; j < LZ_LIFE_ONCE; j++)
+			KUNIT_EXPECT_EQ(test, l->rest[i][j], l->rate[i][LZ_LIFE_BINS + j]);
+	/* Files that are written over others, as these would be if they were not discarded. */
+	for (i = 0; i < 4 * BLOCKS; i += 25)
+		write_as(l, i % BLOCKS, 25, LZ_CLASS_SHORT + ram_random(&state, 4));
+	KUNIT_EXPECT_FALSE(test, l->stays);
+	/* And those that are. */
+	in_place(l, &state, 10 * BLOCKS);
+	KUNIT_EXPECT_TRUE(test, l->stays);
+	files(l, false, 4 * BLOCKS);
+	KUNIT_EXPECT_FALSE(test, l->stays);
+	KUNIT_EXPECT_EQ(test, lz_life_class(l, 0, 1, LZ_CLASS_MEDIUM), LZ_CLASS_MEDIUM);
+}
+
+/* Fifteen of sixteen are not enough. */
+static void life_hints_stay_most(struct kunit *test)
+{
+	struct lz_life *l = life(test);
+	u32 same;
+
+	for (same = 1500; same <= 1501; same++) {
+		l->hinted = 1600 * COUNT;
+		l->same = same * COUNT;
+		l->written[0][0] = COUNT;
+		lz_life_measure(l);
+		KUNIT_EXPECT_EQ(test, l->stays, same > 1500);
+	}
+}
+
 /* A hint that much of the old, and cold, data has says nothing of what is written now. */
 static void life_old_hint(struct kunit *test)
 {
@@ -954,6 +1012,8 @@ static struct kunit_case life_cases[] = {
 	KUNIT_CASE(life_pairs_tell),
 	KUNIT_CASE(life_hints_of_files),
 	KUNIT_CASE(life_hints_in_use),
+	KUNIT_CASE(life_hints_stay),
+	KUNIT_CASE(life_hints_stay_most),
 	KUNIT_CASE(life_old_hint),
 	KUNIT_CASE(life_short_alone),
 	KUNIT_CASE(life_time_left),
