@@ -9,8 +9,9 @@
  * load marks are made anew) stays in the group of its zone.
  *
  * Data with a hint from SHORT to EXTREME goes to zones of its class at first, if rates differ
- * by hint, or may do; otherwise hints are worth nothing, and it is grouped like the rest. What
- * survives a cleaning is always grouped: by then its age says more. What has no hint has zones of
+ * by hint, or may do; otherwise hints are worth nothing, and it is grouped like the rest. So is
+ * what is rewritten in place, where hints stay with their blocks. What survives a cleaning is
+ * always grouped: by then its age says more. What has no hint has zones of
  * its own, as it comes, if it was not in use before, or where that goes at a time more than a group
  * does (order.c).
  *

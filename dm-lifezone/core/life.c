@@ -30,9 +30,10 @@
  * believed only once of two blocks, written at the same time and side by side, the one goes first
  * whose hint says so.
  *
- * Not all that has a hint is a file, written once. Where nearly all of it is rewritten in place, with
- * the hint that it had before, each block has a history of its own, and that with the hint says more
- * than the hint does: it is grouped like what has none, and rates count, not the time left.
+ * Not all that has a hint is a file, written once. Where nearly all of it is rewritten in place,
+ * with the hint that it had before, each block has a history of its own, and that with the hint
+ * says more than the hint does: it is grouped like what has none, and rates count, not the time
+ * left.
  *
  * Lives of files end at an age, not at random: a block may not be likely to die now, and yet
  * not have long to live. For victims, and for what survives and came with a hint, it is the time

@@ -606,7 +606,7 @@ static void in_place(struct lz_life *l, u32 *state, u32 writes)
 	}
 }
 
-/* What is rewritten in place has a history, and goes by that with its hint; what is new by its hint. */
+/* What is rewritten in place goes by its history and its hint; what is new by its hint. */
 static void life_hints_stay(struct kunit *test)
 {
 	struct lz_life *l = life(test);
