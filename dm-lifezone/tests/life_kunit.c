@@ -594,7 +594,7 @@ static void life_hints_in_use(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, l->trusted);
 }
 
-/* A tenth is rewritten ten times as often as all else, each block with the hint it always has. */
+/* A tenth is written as often as another half, each block with the hint that it always has. */
 static void in_place(struct lz_life *l, u32 *state, u32 writes)
 {
 	while (writes--) {
